@@ -142,6 +142,9 @@ public final class AdminHandler implements EdgeHandler {
                 HandlerException.of(Reason.OVERLOADED, detail).retryAfter(RETRY_WHEN_BUSY);
             case StoreException.Held held ->
                 HandlerException.of(Reason.DRAINING, detail).retryAfter(RETRY_WHEN_BUSY);
+            case StoreException.Away away ->
+                HandlerException.of(Reason.UNAVAILABLE, detail).retryAfter(RETRY_WHEN_BUSY);
+            case StoreException.Unknown unknown -> HandlerException.of(Reason.UNAVAILABLE, detail);
             case StoreException.Failed failed ->
                 failed.isDiskFull()
                         ? HandlerException.of(Reason.OVERLOADED, detail).retryAfter(RETRY_WHEN_FULL)

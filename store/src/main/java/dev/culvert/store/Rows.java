@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Reads rows, within the caller's transaction. All methods block. */
+/** Reads and changes rows, within the caller's transaction. All methods block. */
 public final class Rows {
     private Rows() {}
 
@@ -40,6 +40,17 @@ public final class Rows {
             throws SQLException {
         List<T> read = list(connection, reader, sql, values);
         return read.isEmpty() ? null : read.getFirst();
+    }
+
+    /** Binds the values of a statement and executes it. Returns the number of rows that it changed. */
+    public static int update(Connection connection, String sql, @Nullable Object... values)
+            throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(sql)) {
+            for (int i = 0; i < values.length; i++) {
+                statement.setObject(i + 1, values[i]);
+            }
+            return statement.executeUpdate();
+        }
     }
 
     /** The number in the one row of a query. */

@@ -6,7 +6,6 @@ import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Clock;
@@ -36,7 +35,7 @@ import reactor.util.retry.Retry;
  * Only the process that holds the {@link SqliteLease} changes the file, so its content may be cached in
  * memory.
  */
-public final class SqliteDatabase {
+public final class SqliteDatabase implements Database {
     private static final Logger log = LoggerFactory.getLogger(SqliteDatabase.class);
     private static final int IDLE_THREAD_SECONDS = 60;
     /**
@@ -79,15 +78,6 @@ public final class SqliteDatabase {
     }
 
     /**
-     * Work in a transaction. The transaction is committed when the work returns and rolled back when it
-     * throws.
-     */
-    @FunctionalInterface
-    public interface Work<T> {
-        T run(Connection connection) throws SQLException;
-    }
-
-    /**
      * Opens {@code file}, or creates it with its folder. Migrates it to the newest version of {@code schema}
      * and takes its lease. Errors: {@link StoreException.Held} if another process still holds the lease after
      * {@link SqliteLimits#lockTimeout}; {@link StoreException.Failed}.
@@ -116,12 +106,7 @@ public final class SqliteDatabase {
     /** Binds the values of a statement and executes it within the caller's transaction. */
     public static int update(Connection connection, String sql, @Nullable Object... values)
             throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(sql)) {
-            for (int i = 0; i < values.length; i++) {
-                statement.setObject(i + 1, values[i]);
-            }
-            return statement.executeUpdate();
-        }
+        return Rows.update(connection, sql, values);
     }
 
     /**
@@ -130,6 +115,16 @@ public final class SqliteDatabase {
      * Cancelling drops work that has not begun. Errors: {@link StoreException}.
      */
     public <T, R> Mono<R> transact(Work<T> work, Function<T, R> then) {
+        return transact(LockScope.ALL, work, then);
+    }
+
+    @Override
+    public Engine engine() {
+        return Engine.SQLITE;
+    }
+
+    @Override
+    public <T, R> Mono<R> transact(LockScope scope, Work<T> work, Function<T, R> then) {
         return Mono.deferContextual(context -> {
             TransactionPart mark = context.<TransactionPart>getOrEmpty(TransactionPart.class).orElse(null);
             return onThread(() -> then.apply(mark == null ? holding(work) : noted(work, mark)));
@@ -148,6 +143,7 @@ public final class SqliteDatabase {
      * Runs read-only {@code work} on the database's thread, without SQLite's write lock. Empty only if {@code
      * work} returns null. Errors: {@link StoreException}.
      */
+    @Override
     public <T> Mono<T> read(Work<T> work) {
         return onThread(() -> {
             requireOpen();
@@ -160,6 +156,7 @@ public final class SqliteDatabase {
     }
 
     /** Never completes; fails with {@link StoreException.Held} when another process has taken the lease. */
+    @Override
     public Mono<Void> lost() {
         return lost.asMono().flatMap(Mono::error);
     }
@@ -206,6 +203,7 @@ public final class SqliteDatabase {
     }
 
     /** Waits for running work, releases the lease and closes the file. Completes empty. */
+    @Override
     public Mono<Void> close() {
         return release().then(scheduler.disposeGracefully());
     }

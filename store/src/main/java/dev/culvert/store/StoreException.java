@@ -64,6 +64,27 @@ public abstract sealed class StoreException extends RuntimeException {
         }
     }
 
+    /** The database can't be reached, or refuses work for now. A later retry may succeed. */
+    public static final class Away extends StoreException {
+        private static final long serialVersionUID = 1L;
+
+        public Away(String message, @Nullable Throwable cause) {
+            super(message, cause);
+        }
+    }
+
+    /**
+     * The database did not say whether it committed: the change has happened, or will, or never will. Who
+     * repeats it must look first.
+     */
+    public static final class Unknown extends StoreException {
+        private static final long serialVersionUID = 1L;
+
+        public Unknown(String message, @Nullable Throwable cause) {
+            super(message, cause);
+        }
+    }
+
     /** The database failed, for example because the disk is full or the file is damaged. */
     public static final class Failed extends StoreException {
         private static final long serialVersionUID = 1L;

@@ -27,6 +27,7 @@ import dev.culvert.platform.host.spi.Events;
 import dev.culvert.platform.host.spi.PlatformModule;
 import dev.culvert.platform.host.spi.RuntimeCalls;
 import dev.culvert.platform.host.spi.Store;
+import dev.culvert.platform.host.spi.TableVersions;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -93,7 +94,7 @@ public final class DirectoryProvider implements PlatformModule {
     }
 
     @Override
-    public List<List<String>> tables() {
+    public TableVersions tables() {
         return DirectorySchema.VERSIONS;
     }
 

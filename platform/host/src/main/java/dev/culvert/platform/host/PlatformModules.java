@@ -3,6 +3,7 @@ package dev.culvert.platform.host;
 import dev.culvert.config.ConfigErrors;
 import dev.culvert.config.ConfigSection;
 import dev.culvert.platform.host.spi.PlatformModule;
+import dev.culvert.platform.host.spi.TableVersions;
 import dev.culvert.platform.host.store.ModuleTables;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -77,7 +78,7 @@ record PlatformModules(List<PlatformModule> modules, Map<String, Record> setting
 
     /** The statements of the modules' tables. */
     ModuleTables tables() {
-        SequencedMap<String, List<List<String>>> tables = new LinkedHashMap<>();
+        SequencedMap<String, TableVersions> tables = new LinkedHashMap<>();
         modules.forEach(module -> tables.put(module.name(), module.tables()));
         return new ModuleTables(tables);
     }

@@ -70,14 +70,14 @@ public final class Directory {
                 : read(connection -> Optional.ofNullable(KeyTable.holder(connection, presented, now())))
                         .flatMap(Mono::justOrEmpty)
                         .flatMap(holder -> holder.key().isUseStale(now())
-                                ? used(holder.key().id()).thenReturn(holder)
+                                ? used(holder.key()).thenReturn(holder)
                                 : Mono.just(holder));
     }
 
     /** A key is accepted even if its use can't be stored. */
-    private Mono<Void> used(String key) {
-        return write(connection -> {
-            KeyTable.used(connection, key, now());
+    private Mono<Void> used(StoredKey key) {
+        return write(key.account(), connection -> {
+            KeyTable.used(connection, key.id(), now());
             return key;
         }).then().onErrorComplete(StoreException.class);
     }
@@ -87,7 +87,7 @@ public final class Directory {
      * Errors: Absent when the account has no such runtime.
      */
     public Mono<RuntimeTokens.Issued> issueToken(User user, String runtime, int seconds) {
-        return write(connection -> {
+        return write(user.account(), connection -> {
             if (!KeyTable.hasRuntime(connection, user.account(), runtime, now())) {
                 throw new StoreException.Absent("there is no such runtime");
             }
@@ -198,7 +198,7 @@ public final class Directory {
 
     /** Revokes a key, which is refused from now on. */
     public Mono<StoredKey> removeKey(String account, String id) {
-        return write(connection -> {
+        return write(account, connection -> {
             StoredKey gone = KeyTable.remove(connection, account, id);
             events.add(connection, account, "key", gone.user());
             return gone;
@@ -233,7 +233,7 @@ public final class Directory {
      * change.
      */
     public Mono<Boolean> reached(String account, String runtime, String url) {
-        return write(connection -> KeyTable.reached(connection, account, runtime, url, now()));
+        return write(account, connection -> KeyTable.reached(connection, account, runtime, url, now()));
     }
 
     /** The URL of one runtime; empty if it has registered none. */
@@ -263,13 +263,17 @@ public final class Directory {
         return store.change(work);
     }
 
+    private <T> Mono<T> write(String account, Work<T> work) {
+        return store.change(account, work);
+    }
+
     /** Seconds since 1970. */
     public long now() {
         return clock.instant().getEpochSecond();
     }
 
     private <T> Mono<T> change(String account, String what, @Nullable String user, Work<T> work) {
-        return write(connection -> {
+        return write(account, connection -> {
             T result = work.run(connection);
             events.add(connection, account, what, user);
             return result;

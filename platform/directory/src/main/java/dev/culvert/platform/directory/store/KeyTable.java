@@ -1,7 +1,6 @@
 package dev.culvert.platform.directory.store;
 
 import dev.culvert.store.Rows;
-import dev.culvert.store.SqliteDatabase;
 import dev.culvert.store.StoreException;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -16,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * and blocks.
  */
 final class KeyTable {
-    private static final String KEY = "SELECT id, account, user, runtime, name, created, expires,"
+    private static final String KEY = "SELECT id, account, \"user\", runtime, name, created, expires,"
             + " last_used FROM api_keys WHERE ";
 
     private static final long REACH_PAUSE_SECONDS = 60;
@@ -54,8 +53,8 @@ final class KeyTable {
         PeopleTable.requireRoom(
                 Rows.count(connection, "SELECT count(*) FROM api_keys WHERE account = ?", key.account()),
                 limits.maxKeys(), "API keys");
-        SqliteDatabase.update(connection,
-                "INSERT INTO api_keys (id, account, user, runtime, name, created, hash, expires)"
+        Rows.update(connection,
+                "INSERT INTO api_keys (id, account, \"user\", runtime, name, created, hash, expires)"
                         + " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 key.id(), key.account(), key.user(), key.runtime(),
                 key.name(), key.created(), issued.text().hash(), key.expires());
@@ -63,7 +62,7 @@ final class KeyTable {
 
     /** Stores that a key was used. */
     static void used(Connection connection, String id, long now) throws SQLException {
-        SqliteDatabase.update(connection, "UPDATE api_keys SET last_used = ? WHERE id = ?", now, id);
+        Rows.update(connection, "UPDATE api_keys SET last_used = ? WHERE id = ?", now, id);
     }
 
     /** Whether a runtime has a valid key. */
@@ -79,9 +78,9 @@ final class KeyTable {
         if (found == null) {
             throw new StoreException.Absent("there is no such API key");
         }
-        SqliteDatabase.update(connection, "DELETE FROM api_keys WHERE id = ?", id);
+        Rows.update(connection, "DELETE FROM api_keys WHERE id = ?", id);
         // A runtime without a key can't update its URL any more.
-        SqliteDatabase.update(connection, "DELETE FROM runtimes WHERE account = ? AND name = ? AND NOT EXISTS"
+        Rows.update(connection, "DELETE FROM runtimes WHERE account = ? AND name = ? AND NOT EXISTS"
                 + " (SELECT 1 FROM api_keys WHERE account = ? AND runtime = ?)", account, found.runtime(),
                 account, found.runtime());
         return found;
@@ -103,8 +102,9 @@ final class KeyTable {
         if (known != null && known.changed() + REACH_PAUSE_SECONDS > now) {
             throw new StoreException.Busy("this runtime's URL changed less than a minute ago");
         }
-        SqliteDatabase.update(connection, "INSERT OR REPLACE INTO runtimes VALUES (?, ?, ?, ?)", account,
-                runtime, url, now);
+        Rows.update(connection, "INSERT INTO runtimes (account, name, url, changed) VALUES (?, ?, ?, ?)"
+                + " ON CONFLICT (account, name) DO UPDATE SET url = excluded.url, changed = excluded.changed",
+                account, runtime, url, now);
         return true;
     }
 

@@ -1,7 +1,6 @@
 package dev.culvert.platform.directory.store;
 
 import dev.culvert.store.Rows;
-import dev.culvert.store.SqliteDatabase;
 import dev.culvert.store.StoreException;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -37,7 +36,7 @@ final class PeopleTable {
         requireNone(connection, "the account " + name,
                 "SELECT 1 FROM accounts WHERE name = ? OR id = ?", name,
                 id);
-        SqliteDatabase.update(connection, "INSERT INTO accounts VALUES (?, ?)", id, name);
+        Rows.update(connection, "INSERT INTO accounts VALUES (?, ?)", id, name);
         return new Account(id, name);
     }
 
@@ -52,7 +51,7 @@ final class PeopleTable {
 
     /** Deletes an account with its users, keys, teams and rules. */
     static void removeAccount(Connection connection, String id) throws SQLException {
-        SqliteDatabase.update(connection, "DELETE FROM accounts WHERE id = ?", id);
+        Rows.update(connection, "DELETE FROM accounts WHERE id = ?", id);
     }
 
     static List<User> users(Connection connection, String account) throws SQLException {
@@ -69,21 +68,21 @@ final class PeopleTable {
                 limits.maxUsers(), "users");
         requireNone(connection, "a user with that e-mail address",
                 "SELECT 1 FROM users WHERE account = ? AND email = ?", user.account(), user.email());
-        SqliteDatabase.update(connection, "INSERT INTO users VALUES (?, ?, ?, ?, ?, ?)", user.id(),
+        Rows.update(connection, "INSERT INTO users VALUES (?, ?, ?, ?, ?, ?)", user.id(),
                 user.account(),
                 user.name(), user.email(), user.admin() ? 1 : 0, user.operator() ? 1 : 0);
         return user;
     }
 
     static void removeUser(Connection connection, String account, String id) throws SQLException {
-        requireOne(SqliteDatabase.update(connection, "DELETE FROM users WHERE account = ? AND id = ?",
+        requireOne(Rows.update(connection, "DELETE FROM users WHERE account = ? AND id = ?",
                 account, id),
                 "user");
     }
 
     static boolean isOperators(Connection connection, String account, String id) throws SQLException {
         return Rows.count(connection, "SELECT count(*) FROM users WHERE account = ? AND operator <> 0"
-                + " AND (id = ? OR id = (SELECT user FROM api_keys WHERE id = ?))", account, id, id) > 0;
+                + " AND (id = ? OR id = (SELECT \"user\" FROM api_keys WHERE id = ?))", account, id, id) > 0;
     }
 
     static List<Team> teams(Connection connection, String account) throws SQLException {
@@ -93,7 +92,7 @@ final class PeopleTable {
         List<Team> whole = new ArrayList<>();
         for (Team team : bare) {
             whole.add(new Team(team.id(), team.name(), Rows.list(connection, row -> row.getString(1),
-                    "SELECT user FROM team_members WHERE team = ? ORDER BY user", team.id())));
+                    "SELECT \"user\" FROM team_members WHERE team = ? ORDER BY \"user\"", team.id())));
         }
         return whole;
     }
@@ -101,7 +100,7 @@ final class PeopleTable {
     /** The ids of a user's teams. */
     static Set<String> teamsOf(Connection connection, String user) throws SQLException {
         return Set.copyOf(Rows.list(connection, row -> row.getString(1),
-                "SELECT team FROM team_members WHERE user = ?", user));
+                "SELECT team FROM team_members WHERE \"user\" = ?", user));
     }
 
     Team addTeam(Connection connection, String account, Team team) throws SQLException {
@@ -110,7 +109,7 @@ final class PeopleTable {
         requireNone(connection, "the team " + team.name(),
                 "SELECT 1 FROM teams WHERE account = ? AND name = ?",
                 account, team.name());
-        SqliteDatabase.update(connection, "INSERT INTO teams VALUES (?, ?, ?)", team.id(), account,
+        Rows.update(connection, "INSERT INTO teams VALUES (?, ?, ?)", team.id(), account,
                 team.name());
         for (String member : team.members()) {
             addMember(connection, account, team.id(), member);
@@ -119,7 +118,7 @@ final class PeopleTable {
     }
 
     static void removeTeam(Connection connection, String account, String id) throws SQLException {
-        requireOne(SqliteDatabase.update(connection, "DELETE FROM teams WHERE account = ? AND id = ?",
+        requireOne(Rows.update(connection, "DELETE FROM teams WHERE account = ? AND id = ?",
                 account, id),
                 "team");
     }
@@ -130,13 +129,13 @@ final class PeopleTable {
         if (user(connection, account, user) == null) {
             throw new StoreException.Absent("there is no such user");
         }
-        SqliteDatabase.update(connection, "INSERT OR IGNORE INTO team_members VALUES (?, ?)", team, user);
+        Rows.update(connection, "INSERT INTO team_members VALUES (?, ?) ON CONFLICT DO NOTHING", team, user);
     }
 
     static void removeMember(Connection connection, String account, String team, String user)
             throws SQLException {
         requireTeam(connection, account, team);
-        requireOne(SqliteDatabase.update(connection, "DELETE FROM team_members WHERE team = ? AND user = ?",
+        requireOne(Rows.update(connection, "DELETE FROM team_members WHERE team = ? AND \"user\" = ?",
                 team, user), "member");
     }
 

@@ -3,7 +3,6 @@ package dev.culvert.platform.directory.store;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.culvert.store.Rows;
-import dev.culvert.store.SqliteDatabase;
 import dev.culvert.store.StoreException;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -38,13 +37,13 @@ final class RuleTable {
                 throw new StoreException.Absent("there is no such user");
             }
         }
-        SqliteDatabase.update(connection, "INSERT INTO rules VALUES (?, ?, ?, ?)", rule.id(), account,
+        Rows.update(connection, "INSERT INTO rules VALUES (?, ?, ?, ?)", rule.id(), account,
                 rule.entity(), text(rule));
         return rule;
     }
 
     static void remove(Connection connection, String account, String id) throws SQLException {
-        PeopleTable.requireOne(SqliteDatabase.update(connection,
+        PeopleTable.requireOne(Rows.update(connection,
                 "DELETE FROM rules WHERE account = ? AND id = ?", account, id), "rule");
     }
 

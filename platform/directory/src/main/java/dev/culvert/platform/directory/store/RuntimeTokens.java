@@ -8,7 +8,6 @@ import com.nimbusds.jose.crypto.MACVerifier;
 import com.nimbusds.jwt.JWTClaimsSet;
 import com.nimbusds.jwt.SignedJWT;
 import dev.culvert.store.Rows;
-import dev.culvert.store.SqliteDatabase;
 import java.security.SecureRandom;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -109,7 +108,8 @@ public final class RuntimeTokens {
     private static byte[] newSecret(Connection connection) throws SQLException {
         byte[] made = new byte[SECRET_BYTES];
         new SecureRandom().nextBytes(made);
-        SqliteDatabase.update(connection, "INSERT INTO token_secret VALUES (1, ?)", made);
-        return made;
+        Rows.update(connection, "INSERT INTO token_secret VALUES (1, ?) ON CONFLICT DO NOTHING", made);
+        byte[] stored = secret(connection); // another process may have been first
+        return stored == null ? made : stored;
     }
 }

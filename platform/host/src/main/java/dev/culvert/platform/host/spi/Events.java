@@ -7,7 +7,10 @@ import reactor.core.publisher.Flux;
 
 /** The platform's change feed. The last 10,000 events are kept. */
 public interface Events {
-    /** Adds an event to a change. Followers get it when the change is committed. Blocks. */
+    /**
+     * Adds an event to a change. It is stored and numbered right before the commit, so that numbers are in
+     * the order of commits; followers get it when the change is committed.
+     */
     void add(Connection change, String account, String kind, @Nullable String subject) throws SQLException;
 
     /**

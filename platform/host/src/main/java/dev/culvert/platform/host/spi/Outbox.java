@@ -14,8 +14,9 @@ public interface Outbox {
     int MAX_CHARS = 64 << 10;
 
     /**
-     * Adds a message to a change. Blocks. Throws {@link dev.culvert.store.StoreException.Full}, which names
-     * the outbox, when 1,000 messages of the account or 10,000 of all wait; the change must then fail.
+     * Adds a message to a change of this account or of all accounts. Blocks. Throws {@link
+     * dev.culvert.store.StoreException.Full}, which names the outbox, when 1,000 messages of the account or
+     * 10,000 of all wait; the change must then fail.
      */
     void add(Connection change, String account, String target, String body) throws SQLException;
 

@@ -1,7 +1,6 @@
 package dev.culvert.platform.host.spi;
 
 import dev.culvert.handlers.spi.EdgeHandlerProvider;
-import java.util.List;
 
 /**
  * A module of the platform, found by {@link java.util.ServiceLoader}: a jar on the control plane's class path
@@ -17,12 +16,9 @@ public interface PlatformModule extends EdgeHandlerProvider {
         return None.class;
     }
 
-    /**
-     * The statements that create its tables: for each version those that change the tables of the version
-     * before. A released version is never edited. Names of tables and indexes begin with the module's name.
-     */
-    default List<List<String>> tables() {
-        return List.of();
+    /** Its tables, for each engine. Names of tables and indexes begin with the module's name. */
+    default TableVersions tables() {
+        return TableVersions.none();
     }
 
     /** The settings of a module without settings. */

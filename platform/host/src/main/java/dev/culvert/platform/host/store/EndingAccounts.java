@@ -1,7 +1,7 @@
 package dev.culvert.platform.host.store;
 
 import dev.culvert.platform.host.spi.AccountEnds;
-import dev.culvert.store.SqliteDatabase;
+import dev.culvert.store.Rows;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
@@ -21,7 +21,7 @@ public final class EndingAccounts implements AccountEnds {
         for (Forgetting module : modules) {
             module.forget(change, account);
         }
-        SqliteDatabase.update(change, "DELETE FROM platform_outbox WHERE account = ?", account);
-        SqliteDatabase.update(change, "DELETE FROM platform_events WHERE account = ?", account);
+        Rows.update(change, "DELETE FROM platform_outbox WHERE account = ?", account);
+        Rows.update(change, "DELETE FROM platform_events WHERE account = ?", account);
     }
 }

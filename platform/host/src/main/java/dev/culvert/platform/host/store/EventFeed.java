@@ -3,36 +3,49 @@ package dev.culvert.platform.host.store;
 import dev.culvert.platform.host.spi.Event;
 import dev.culvert.platform.host.spi.EventPage;
 import dev.culvert.platform.host.spi.Events;
-import dev.culvert.store.Rows;
-import dev.culvert.store.SqliteDatabase;
+import dev.culvert.store.Database;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
+import reactor.util.retry.Retry;
 
-/** The change feed of all modules, in one table. */
+/**
+ * The change feed of all modules, in one table. Events are kept until the end of their change and numbered
+ * right before its commit ({@link EventTable}). Where other processes change the same database, the feed
+ * looks for their events every 200 ms.
+ */
 public final class EventFeed {
     /** The maximum number of events in one page. */
     private static final int PAGE = 1_000;
+    private static final Duration POLL = Duration.ofMillis(200);
+    private static final Duration LONGEST_PAUSE = Duration.ofSeconds(2);
 
     private final PlatformStore store;
-    private final int maxEvents;
+    private final EventTable table;
     /** Rings after a commit that added events. A ring that nobody hears is not missed: readers read all. */
     private final Sinks.Many<Boolean> bell = Sinks.many().multicast().directBestEffort();
-    /** Confined to the database's thread. */
-    private boolean added;
+    private final Flux<Boolean> rings;
 
     /** @param maxEvents the number of events to keep */
     public EventFeed(PlatformStore store, int maxEvents) {
         this.store = store;
-        this.maxEvents = maxEvents;
-        store.afterCommit(() -> {
-            if (added) {
-                added = false;
+        this.table = new EventTable(store.engine(), PAGE);
+        this.rings = store.engine() == Database.Engine.SQLITE
+                ? bell.asFlux()
+                : bell.asFlux().mergeWith(ofOthers()).share();
+        store.beforeCommit((connection, change) -> {
+            if (!change.events().isEmpty()) {
+                table.add(connection, change.events(), maxEvents);
+            }
+        });
+        store.afterCommit(change -> {
+            if (!change.events().isEmpty()) {
                 bell.tryEmitNext(true);
             }
         });
@@ -43,39 +56,39 @@ public final class EventFeed {
         return new OfModule(module);
     }
 
+    private Flux<Boolean> ofOthers() {
+        return Flux.interval(POLL)
+                .onBackpressureDrop()
+                .concatMap(tick -> store.read(table::last).onErrorComplete(), 0)
+                .distinctUntilChanged()
+                .map(last -> true);
+    }
+
     private Flux<Event> follow() {
-        return Mono.defer(() -> store.read(EventFeed::last)).flatMapMany(start -> {
+        return Mono.defer(() -> store.read(table::last)).flatMapMany(start -> {
             var position = new AtomicLong(start);
-            return bell.asFlux()
-                    .startWith(true)
+            return rings.startWith(true)
                     .onBackpressureLatest()
-                    .concatMap(ring -> after(position), 0);
+                    .concatMap(ring -> patiently(after(position)), 0);
         });
+    }
+
+    /** Reads on from the same position when a server was away. A file is away only when it was closed. */
+    private Flux<Event> patiently(Flux<Event> events) {
+        return store.engine() == Database.Engine.SQLITE
+                ? events
+                : events.retryWhen(Retry.backoff(Long.MAX_VALUE, POLL)
+                        .maxBackoff(LONGEST_PAUSE)
+                        .filter(failed -> !store.isClosed()));
     }
 
     /** All events after the position, page by page. */
     private Flux<Event> after(AtomicLong position) {
-        return Mono.defer(() -> store.read(connection -> list(connection, "seq > ?", position.get())))
+        return Mono.defer(() -> store.read(connection -> table.after(connection, position.get())))
                 .doOnNext(page -> page.stream().mapToLong(Event::seq).max().ifPresent(position::set))
                 .repeat()
                 .takeUntil(page -> page.size() < PAGE)
                 .concatMap(Flux::fromIterable, 0);
-    }
-
-    private static long last(Connection connection) throws SQLException {
-        Long seq = Rows.first(connection, row -> row.getLong(1),
-                "SELECT seq FROM sqlite_sequence WHERE name = 'platform_events'");
-        return seq == null ? 0 : seq;
-    }
-
-    private static List<Event> list(Connection connection, String where, Object... values)
-            throws SQLException {
-        return Rows.list(connection,
-                row -> new Event(row.getLong(1), row.getString(2), row.getString(3), row.getString(4),
-                        row.getString(5)),
-                "SELECT seq, account, module, kind, subject FROM platform_events WHERE " + where
-                        + " ORDER BY seq LIMIT " + PAGE,
-                values);
     }
 
     private final class OfModule implements Events {
@@ -88,26 +101,19 @@ public final class EventFeed {
         @Override
         public void add(Connection change, String account, String kind, @Nullable String subject)
                 throws SQLException {
-            SqliteDatabase.update(change,
-                    "INSERT INTO platform_events (account, module, kind, subject) VALUES (?, ?, ?, ?)",
-                    account, module, kind, subject);
-            SqliteDatabase.update(change, "DELETE FROM platform_events WHERE seq <= ?",
-                    last(change) - maxEvents);
-            added = true;
+            store.changeOn(change).add(new PlatformChange.NewEvent(account, module, kind, subject));
         }
 
         @Override
         public EventPage since(Connection connection, String account, long since) throws SQLException {
-            long last = last(connection);
+            long last = table.last(connection);
             if (since < 0) {
                 return new EventPage(last, false, false, List.of());
             }
-            long oldest = Rows.count(connection, "SELECT coalesce(min(seq), 0) FROM platform_events");
-            if (since > last || since + 1 < oldest) {
+            if (since > last || since + 1 < table.oldest(connection)) {
                 return new EventPage(last, true, false, List.of());
             }
-            List<Event> read = list(connection, "account = ? AND module = ? AND seq > ?", account, module,
-                    since);
+            List<Event> read = table.after(connection, account, module, since);
             boolean more = read.size() == PAGE;
             return new EventPage(more ? read.getLast().seq() : last, false, more, read);
         }

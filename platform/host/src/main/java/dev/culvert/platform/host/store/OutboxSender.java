@@ -5,12 +5,15 @@ import dev.culvert.platform.host.spi.Outbox;
 import dev.culvert.platform.host.spi.OutboxEntry;
 import dev.culvert.platform.host.store.OutboxTable.Backlog;
 import dev.culvert.platform.host.store.OutboxTable.Stored;
+import dev.culvert.store.Database;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -42,6 +45,10 @@ public final class OutboxSender {
     private static final int IDLE_THREAD_SECONDS = 60;
     /** The pause after a round or a result that the database refused. */
     private static final Duration ROUND_AGAIN = Duration.ofSeconds(1);
+    /** How much longer than its delivery a message is claimed, for its result to be stored. */
+    private static final Duration CLAIM_SPARE = Duration.ofSeconds(15);
+    /** The longest time to the next round where other processes add messages. */
+    private static final Duration LOOK_AGAIN = Duration.ofSeconds(1);
     private static final Logger log = LoggerFactory.getLogger(OutboxSender.class);
 
     private final PlatformStore store;
@@ -52,13 +59,13 @@ public final class OutboxSender {
     private final Map<String, AtomicInteger> waiting = new ConcurrentHashMap<>();
     /** Deliveries in progress: account by {@link OutboxTable#targetKey}. */
     private final Map<String, String> inProgress = new ConcurrentHashMap<>();
+    /** The ids of the messages in progress. */
+    private final Map<Long, Boolean> claimed = new ConcurrentHashMap<>();
     private final AtomicInteger rounds = new AtomicInteger();
     private final Disposable.Swap timer = Disposables.swap();
     private final Disposable.Composite deliveries = Disposables.composite();
     /** Couriers run here: one that blocks takes a place of its account's, and its time-out interrupts it. */
     private final Scheduler threads;
-    /** Confined to the database's thread. */
-    private boolean added;
     private volatile boolean stopped = true;
 
     public OutboxSender(PlatformStore store, OutboxLimits limits, Clock clock, MeterRegistry registry) {
@@ -69,9 +76,8 @@ public final class OutboxSender {
         this.threads = Schedulers.newBoundedElastic(limits.concurrent(), limits.concurrent(),
                 "culvert-outbox",
                 IDLE_THREAD_SECONDS, true);
-        store.afterCommit(() -> {
-            if (added) {
-                added = false;
+        store.afterCommit(change -> {
+            if (change.hasMessages()) {
                 round();
             }
         });
@@ -93,6 +99,7 @@ public final class OutboxSender {
         stopped = true;
         timer.dispose();
         deliveries.dispose();
+        release(Set.copyOf(claimed.keySet()));
         threads.dispose();
     }
 
@@ -128,7 +135,7 @@ public final class OutboxSender {
 
     private void next() {
         int seen = rounds.get();
-        store.read(this::due).doOnNext(this::begin).then().onErrorResume(failed -> {
+        readDue().doOnNext(this::begin).then().onErrorResume(failed -> {
             log.atWarn().addKeyValue("reason", Reason.of(failed)).log("outbox not read");
             schedule(ROUND_AGAIN);
             return Mono.empty();
@@ -137,6 +144,11 @@ public final class OutboxSender {
                 next();
             }
         });
+    }
+
+    /** On a server the due messages are claimed, which is a change. */
+    private Mono<Round> readDue() {
+        return store.engine() == Database.Engine.SQLITE ? store.read(this::due) : store.changeRows(this::due);
     }
 
     /**
@@ -158,18 +170,22 @@ public final class OutboxSender {
                 .collect(Collectors.toSet());
         List<Stored> due = inProgress.size() >= limits.concurrent() || couriers.isEmpty()
                 ? List.of()
-                : OutboxTable.due(connection, now, Set.copyOf(inProgress.keySet()), busyAccounts,
-                        Set.copyOf(couriers.keySet()), limits);
+                : OutboxTable.due(store.engine(), connection, now, Set.copyOf(inProgress.keySet()),
+                        busyAccounts,
+                        Set.copyOf(couriers.keySet()), limits, limits.timeout().plus(CLAIM_SPARE));
         Map<String, Long> counts = OutboxTable.backlogs(connection)
                 .stream()
                 .collect(Collectors.toMap(Backlog::module, Backlog::count));
         waiting.forEach((module, count) -> count.set(Math.toIntExact(counts.getOrDefault(module, 0L))));
         Long nextAt = OutboxTable.nextAt(connection, now);
-        return new Round(due, nextAt == null ? null : Duration.ofMillis(nextAt - now));
+        Duration pause = nextAt == null ? null : Duration.ofMillis(nextAt - now);
+        return new Round(due, store.engine() == Database.Engine.SQLITE || (pause != null
+                && pause.compareTo(LOOK_AGAIN) < 0) ? pause : LOOK_AGAIN);
     }
 
     private void begin(Round round) {
         boolean begun = false;
+        List<Long> left = new ArrayList<>();
         for (Stored message : round.due()) {
             OutboxEntry entry = message.entry();
             String key = OutboxTable.targetKey(message.module(), entry);
@@ -178,13 +194,26 @@ public final class OutboxSender {
                     && inProgress.putIfAbsent(key, entry.account()) == null) {
                 begun = true;
                 deliver(message, key);
+            } else {
+                left.add(entry.id());
             }
         }
+        release(left);
         if (begun) {
             round(); // accounts that are busy now leave room for the messages of others
         }
         if (round.pause() != null) {
             schedule(round.pause());
+        }
+    }
+
+    /** Another process may deliver what this one has claimed and does not deliver. */
+    private void release(Collection<Long> claimed) {
+        if (!claimed.isEmpty() && store.engine() != Database.Engine.SQLITE) {
+            store.changeRows(connection -> {
+                OutboxTable.release(connection, claimed);
+                return true;
+            }).onErrorComplete().subscribe();
         }
     }
 
@@ -197,6 +226,7 @@ public final class OutboxSender {
         Mono<Void> work = courier == null ? Mono.empty() : Mono.defer(() -> courier.deliver(message.entry()));
         Disposable.Swap running = Disposables.swap();
         deliveries.add(running);
+        claimed.put(message.entry().id(), true);
         running.update(work.subscribeOn(threads)
                 .timeout(limits.timeout())
                 .then(Mono.just(Optional.<Throwable>empty()))
@@ -206,6 +236,9 @@ public final class OutboxSender {
                         : delivered(message))
                 .onErrorResume(this::unstored)
                 .doFinally(end -> {
+                    if (!stopped) {
+                        claimed.remove(message.entry().id());
+                    }
                     inProgress.remove(key);
                     deliveries.remove(running);
                     round();
@@ -222,7 +255,7 @@ public final class OutboxSender {
     }
 
     private Mono<Void> delivered(Stored message) {
-        return store.change(connection -> {
+        return store.changeRows(connection -> {
             OutboxTable.remove(connection, message.entry().id());
             return true;
         }).doOnNext(stored -> count(message.module(), "delivered")).then();
@@ -235,11 +268,12 @@ public final class OutboxSender {
         long pause = limits.pause(entry.attempt()).toMillis();
         long spread = ThreadLocalRandom.current().nextLong(Math.max(1, pause / 4));
         String error = Reason.of(failure);
-        return store.change(connection -> {
+        return store.changeRows(connection -> {
             if (isOver) {
                 OutboxTable.remove(connection, entry.id());
             } else {
-                OutboxTable.failed(connection, entry.id(), entry.attempt(), now + pause + spread,
+                OutboxTable.failed(store.engine(), connection, entry.id(), entry.attempt(),
+                        now + pause + spread,
                         error.substring(0, Math.min(MAX_ERROR_CHARS, error.length())));
             }
             return isOver;
@@ -275,7 +309,7 @@ public final class OutboxSender {
                                 + ")");
             }
             OutboxTable.add(change, module, account, target, body, clock.millis(), limits);
-            added = true;
+            store.changeOn(change).addedMessage();
         }
 
         @Override

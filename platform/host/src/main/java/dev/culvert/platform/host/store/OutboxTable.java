@@ -1,19 +1,24 @@
 package dev.culvert.platform.host.store;
 
 import dev.culvert.platform.host.spi.OutboxEntry;
+import dev.culvert.store.Database;
 import dev.culvert.store.Rows;
-import dev.culvert.store.SqliteDatabase;
 import dev.culvert.store.StoreException;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** The stored messages. Times are milliseconds since 1970. Every method runs in a transaction and blocks. */
 final class OutboxTable {
+    /** Milliseconds since 1970 by PostgreSQL's clock. */
+    private static final String SERVER_CLOCK = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+
     private OutboxTable() {}
 
     /**
@@ -48,7 +53,7 @@ final class OutboxTable {
         if (Rows.count(change, "SELECT count(*) FROM platform_outbox") >= limits.all()) {
             throw full(module, limits.all() + " messages");
         }
-        SqliteDatabase.update(change,
+        Rows.update(change,
                 "INSERT INTO platform_outbox (module, account, target, body, created, attempts, next_at)"
                         + " VALUES (?, ?, ?, ?, ?, 0, ?)",
                 module, account, target, body, now, now);
@@ -61,29 +66,60 @@ final class OutboxTable {
 
     /**
      * The due messages that are the oldest of their target, in the order in which they are due. Leaves out
-     * busy targets, as {@link #targetKey}, and busy accounts.
+     * busy targets, as {@link #targetKey}, and busy accounts. On a server the messages are claimed: until
+     * they are removed or failed, or {@code claim} is over, no other process gets them.
+     *
+     * @param claim the time of a delivery, at most
      */
-    static List<Stored> due(Connection connection, long now, Collection<String> busyTargets,
-            Collection<String> busyAccounts, Collection<String> modules, OutboxLimits limits)
-            throws SQLException {
+    static List<Stored> due(Database.Engine engine, Connection connection, long now,
+            Collection<String> busyTargets, Collection<String> busyAccounts, Collection<String> modules,
+            OutboxLimits limits, Duration claim) throws SQLException {
         List<Object> values = new ArrayList<>(modules);
         values.add(now);
         values.addAll(busyAccounts);
         values.addAll(busyTargets);
-        return Rows.list(connection, row -> new Stored(row.getString(2),
+        List<Stored> due = Rows.list(connection, row -> new Stored(row.getString(2),
                 new OutboxEntry(row.getLong(1), row.getString(3), row.getString(4), row.getString(5),
                         row.getInt(6) + 1),
                 row.getLong(7)),
                 "SELECT id, module, account, target, body, attempts, created FROM ("
                         + "SELECT o.*, row_number() OVER (PARTITION BY account ORDER BY next_at, id) AS place"
                         + " FROM platform_outbox o WHERE module IN (" + marks(modules)
-                        + ") AND next_at <= ? AND account NOT IN (" + marks(busyAccounts)
-                        + ") AND account || ' ' || module || ' ' || target NOT IN (" + marks(busyTargets)
-                        + ") AND NOT EXISTS (SELECT 1 FROM platform_outbox e WHERE e.account = o.account"
-                        + " AND e.module = o.module AND e.target = o.target AND e.id < o.id))"
+                        + ") AND next_at <= ?" + notIn("account", busyAccounts)
+                        + notIn("account || ' ' || module || ' ' || target", busyTargets)
+                        + switch (engine) {
+                            case SQLITE -> "";
+                            case POSTGRES -> " AND claimed_until <= " + SERVER_CLOCK;
+                        } + " AND NOT EXISTS (SELECT 1 FROM platform_outbox e WHERE e.account = o.account"
+                        + " AND e.module = o.module AND e.target = o.target AND e.id < o.id)) heads"
                         + " WHERE place <= " + limits.concurrentPerAccount() + " ORDER BY next_at, id LIMIT "
                         + limits.concurrent(),
                 values.toArray());
+        return engine == Database.Engine.SQLITE ? due : claimed(connection, due, claim);
+    }
+
+    /** Those that no other process claims at the same time. By the server's clock, which all share. */
+    private static List<Stored> claimed(Connection connection, List<Stored> due, Duration claim)
+            throws SQLException {
+        if (due.isEmpty()) {
+            return due;
+        }
+        List<Object> values = new ArrayList<>();
+        values.add(claim.toMillis());
+        due.forEach(message -> values.add(message.entry().id()));
+        Set<Long> own = Set.copyOf(Rows.list(connection, row -> row.getLong(1),
+                "UPDATE platform_outbox SET claimed_until = " + SERVER_CLOCK
+                        + " + ? WHERE id IN (SELECT id FROM platform_outbox WHERE id IN (" + marks(due)
+                        + ") AND claimed_until <= " + SERVER_CLOCK + " FOR UPDATE SKIP LOCKED) RETURNING id",
+                values.toArray()));
+        return due.stream().filter(message -> own.contains(message.entry().id())).toList();
+    }
+
+    /** Leaves messages that were claimed to other processes. */
+    static void release(Connection connection, Collection<Long> ids) throws SQLException {
+        Rows.update(connection,
+                "UPDATE platform_outbox SET claimed_until = 0 WHERE id IN (" + marks(ids) + ")",
+                ids.toArray());
     }
 
     /** Names the receiver of a message: modules and accounts do not share receivers. */
@@ -99,14 +135,14 @@ final class OutboxTable {
     }
 
     static void remove(Connection connection, long id) throws SQLException {
-        SqliteDatabase.update(connection, "DELETE FROM platform_outbox WHERE id = ?", id);
+        Rows.update(connection, "DELETE FROM platform_outbox WHERE id = ?", id);
     }
 
-    static void failed(Connection connection, long id, int attempts, long nextAt, String error)
-            throws SQLException {
-        SqliteDatabase.update(connection,
-                "UPDATE platform_outbox SET attempts = ?, next_at = ?, last_error = ? WHERE id = ?", attempts,
-                nextAt, error, id);
+    static void failed(Database.Engine engine, Connection connection, long id, int attempts, long nextAt,
+            String error) throws SQLException {
+        Rows.update(connection, "UPDATE platform_outbox SET attempts = ?, next_at = ?, last_error = ?"
+                + (engine == Database.Engine.SQLITE ? "" : ", claimed_until = 0") + " WHERE id = ?",
+                attempts, nextAt, error, id);
     }
 
     static List<Waiting> oldest(Connection connection, int max) throws SQLException {
@@ -118,10 +154,15 @@ final class OutboxTable {
     }
 
     static List<Backlog> backlogs(Connection connection) throws SQLException {
-        // Of a bare column SQLite gives the value of the row with the minimum.
         return Rows.list(connection,
-                row -> new Backlog(row.getString(1), row.getLong(2), row.getLong(4), row.getString(5)),
-                "SELECT module, count(*), min(id), created, last_error FROM platform_outbox GROUP BY module");
+                row -> new Backlog(row.getString(1), row.getLong(2), row.getLong(3), row.getString(4)),
+                "SELECT m.module, m.messages, o.created, o.last_error FROM (SELECT module, count(*) AS messages,"
+                        + " min(id) AS oldest FROM platform_outbox GROUP BY module) m"
+                        + " JOIN platform_outbox o ON o.id = m.oldest");
+    }
+
+    private static String notIn(String expression, Collection<?> values) {
+        return values.isEmpty() ? "" : " AND " + expression + " NOT IN (" + marks(values) + ")";
     }
 
     private static String marks(Collection<?> values) {

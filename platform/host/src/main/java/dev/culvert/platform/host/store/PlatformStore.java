@@ -1,31 +1,72 @@
 package dev.culvert.platform.host.store;
 
 import dev.culvert.platform.host.spi.Store;
+import dev.culvert.store.Database;
+import dev.culvert.store.LockScope;
 import dev.culvert.store.SqliteDatabase;
 import dev.culvert.store.SqliteLimits;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Clock;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
 import reactor.core.publisher.Mono;
 
-/** The platform's database in one SQLite file. Callable from any thread. */
+/** The platform's database. Callable from any thread. */
 public final class PlatformStore implements Store {
-    private final SqliteDatabase database;
-    private final List<Runnable> afterCommit = new CopyOnWriteArrayList<>();
+    private final Database database;
+    private final List<BeforeCommit> beforeCommit = new CopyOnWriteArrayList<>();
+    private final List<Consumer<PlatformChange>> afterCommit = new CopyOnWriteArrayList<>();
+    /** The changes that run, by their connections. */
+    private final Map<Connection, PlatformChange> running = new ConcurrentHashMap<>();
 
-    private PlatformStore(SqliteDatabase database) {
+    private volatile boolean closed;
+
+    private PlatformStore(Database database) {
         this.database = database;
     }
 
     /** Opens or creates {@code file} with these tables. Errors: {@link dev.culvert.store.StoreException}. */
     public static Mono<PlatformStore> open(Path file, ModuleTables tables, SqliteLimits limits, Clock clock) {
-        return SqliteDatabase.open(file, tables, limits, clock).map(PlatformStore::new);
+        return SqliteDatabase.open(file, tables, limits, clock).map(PlatformStore::of);
     }
 
-    /** Runs on the database's thread after each committed change. Must not block. */
-    void afterCommit(Runnable hook) {
+    /** Takes over a database with the tables of all modules. */
+    public static PlatformStore of(Database database) {
+        return new PlatformStore(database);
+    }
+
+    /** Work at the end of each change. */
+    @FunctionalInterface
+    interface BeforeCommit {
+        void run(Connection connection, PlatformChange change) throws SQLException;
+    }
+
+    /** Runs in each change, after its work. */
+    void beforeCommit(BeforeCommit hook) {
+        beforeCommit.add(hook);
+    }
+
+    /** Runs after each committed change, on its thread. Must not block. */
+    void afterCommit(Consumer<PlatformChange> hook) {
         afterCommit.add(hook);
+    }
+
+    /** The change that runs on a connection. */
+    PlatformChange changeOn(Connection connection) {
+        PlatformChange change = running.get(connection);
+        if (change == null) {
+            throw new IllegalStateException("no change runs (expected: a call within Store.change)");
+        }
+        return change;
+    }
+
+    Database.Engine engine() {
+        return database.engine();
     }
 
     @Override
@@ -35,10 +76,46 @@ public final class PlatformStore implements Store {
 
     @Override
     public <T> Mono<T> change(Work<T> work) {
-        return database.transact(work::run, result -> {
-            afterCommit.forEach(Runnable::run);
-            return result;
+        return change(LockScope.ALL, work);
+    }
+
+    @Override
+    public <T> Mono<T> change(String account, Work<T> work) {
+        return change(LockScope.of(account), work);
+    }
+
+    /** Runs work that excludes no other, for changes of single rows. */
+    <T> Mono<T> changeRows(Work<T> work) {
+        return change(LockScope.ROWS, work);
+    }
+
+    private <T> Mono<T> change(LockScope scope, Work<T> work) {
+        return database.transact(scope, connection -> run(work, connection), done -> {
+            afterCommit.forEach(hook -> hook.accept(done.change()));
+            return done.result();
         });
+    }
+
+    /** A change that is done, and what it gave. */
+    private record Done<T>(T result, PlatformChange change) {}
+
+    private <T> Done<T> run(Work<T> work, Connection connection) throws SQLException {
+        var change = new PlatformChange();
+        running.put(connection, change);
+        try {
+            T result = work.run(connection);
+            for (BeforeCommit hook : beforeCommit) {
+                hook.run(connection, change);
+            }
+            return new Done<>(result, change);
+        } finally {
+            running.remove(connection);
+        }
+    }
+
+    /** Whether {@link #close} was called. */
+    boolean isClosed() {
+        return closed;
     }
 
     /** Never emits. Fails when another process has taken over the database. */
@@ -46,8 +123,11 @@ public final class PlatformStore implements Store {
         return database.lost();
     }
 
-    /** Waits for running work and closes the file. */
+    /** Waits for running work and closes the database. */
     public Mono<Void> close() {
-        return database.close();
+        return Mono.defer(() -> {
+            closed = true;
+            return database.close();
+        });
     }
 }

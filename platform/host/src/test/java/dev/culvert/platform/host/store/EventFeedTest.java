@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import dev.culvert.platform.host.spi.Event;
 import dev.culvert.platform.host.spi.EventPage;
 import dev.culvert.platform.host.spi.Events;
+import dev.culvert.platform.host.spi.TableVersions;
 import dev.culvert.store.SqliteDatabase;
 import dev.culvert.store.SqliteLimits;
 import dev.culvert.store.SqliteSchema;
@@ -143,8 +144,10 @@ class EventFeedTest {
     }
 
     private PlatformStore store(Map<String, List<List<String>>> modules) {
+        var tables = new LinkedHashMap<String, TableVersions>();
+        modules.forEach((name, versions) -> tables.put(name, new TableVersions(versions, List.of())));
         return Objects.requireNonNull(PlatformStore
-                .open(folder.resolve("p.db"), new ModuleTables(new LinkedHashMap<>(modules)),
+                .open(folder.resolve("p.db"), new ModuleTables(tables),
                         new SqliteLimits(100, Duration.ofSeconds(5)), Clock.systemUTC())
                 .block(TIME));
     }
