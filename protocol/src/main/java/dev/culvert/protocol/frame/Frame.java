@@ -20,6 +20,19 @@ public sealed interface Frame {
     record Ready(long sessionHigh, long sessionLow, long generation, String runtime,
             String host) implements Frame {}
 
+    /** From the client: the answer to the {@link Ready} that ends its waiting (docs/protocol.md §4.3). */
+    record ReadyAck() implements Frame {}
+
+    /**
+     * From the server: another instance owns the runtime, so the session waits.
+     *
+     * @param owner the content of a {@link Ready}, with the generation of that instance
+     */
+    record Wait(Ready owner) implements Frame {}
+
+    /** From the client: it stops soon, and another instance may take over before. */
+    record Leave() implements Frame {}
+
     /**
      * A head, or a part of one.
      *

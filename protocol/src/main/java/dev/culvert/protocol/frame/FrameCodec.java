@@ -5,11 +5,14 @@ import dev.culvert.protocol.frame.Frame.Data;
 import dev.culvert.protocol.frame.Frame.GoAway;
 import dev.culvert.protocol.frame.Frame.Grant;
 import dev.culvert.protocol.frame.Frame.Head;
+import dev.culvert.protocol.frame.Frame.Leave;
 import dev.culvert.protocol.frame.Frame.OpeningHello;
 import dev.culvert.protocol.frame.Frame.Ping;
 import dev.culvert.protocol.frame.Frame.Ready;
+import dev.culvert.protocol.frame.Frame.ReadyAck;
 import dev.culvert.protocol.frame.Frame.Reset;
 import dev.culvert.protocol.frame.Frame.Skipped;
+import dev.culvert.protocol.frame.Frame.Wait;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import java.nio.charset.StandardCharsets;
@@ -51,6 +54,8 @@ public final class FrameCodec {
     private static final int GOAWAY = 0x08;
     private static final int AUTH = 0x09;
     private static final int ANNOUNCE = 0x0a;
+    private static final int WAIT = 0x0b;
+    private static final int LEAVE = 0x0c;
     private static final int OPTIONAL = 0x80;
 
     private FrameCodec() {}
@@ -92,7 +97,7 @@ public final class FrameCodec {
     private static Frame decodePayload(int type, int flags, int streamId, ByteBuf in) {
         return switch (type) {
             case HELLO -> new OpeningHello(OpeningFields.readHello(onSession(streamId, in)));
-            case READY -> OpeningFields.readReady(onSession(streamId, in));
+            case READY -> ready(flags, onSession(streamId, in));
             case HEAD -> head(onStream(streamId), flags, in);
             case GRANT -> grant(streamId, sized(in, 4).readInt());
             case RESET ->
@@ -102,8 +107,21 @@ public final class FrameCodec {
             case GOAWAY -> goAway(onSession(streamId, in));
             case AUTH -> AuthFields.read(onSession(streamId, in));
             case ANNOUNCE -> announce(flags, onSession(streamId, in));
+            case WAIT -> new Wait(OpeningFields.readReady(onSession(streamId, in)));
+            case LEAVE -> {
+                sized(onSession(streamId, in), 0);
+                yield new Leave();
+            }
             default -> skipped(type);
         };
+    }
+
+    private static Frame ready(int flags, ByteBuf in) {
+        if ((flags & END) == 0) {
+            return OpeningFields.readReady(in);
+        }
+        sized(in, 0);
+        return new ReadyAck();
     }
 
     private static Frame data(int streamId, int flags, ByteBuf body) {
@@ -215,6 +233,13 @@ public final class FrameCodec {
                 OpeningFields.writeReady(f, out);
                 finish(out, at);
             }
+            case ReadyAck f -> finish(out, begin(out, READY, END, 0));
+            case Wait f -> {
+                int at = begin(out, WAIT, 0, 0);
+                OpeningFields.writeReady(f.owner(), out);
+                finish(out, at);
+            }
+            case Leave f -> finish(out, begin(out, LEAVE, 0, 0));
             case Grant f -> {
                 int at = begin(out, GRANT, 0, f.streamId());
                 out.writeInt(f.bytes());

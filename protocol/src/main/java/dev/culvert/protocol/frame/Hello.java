@@ -16,9 +16,17 @@ import java.nio.ByteBuffer;
  * @param limits the limits of this side
  * @param nonce 32 random bytes
  * @param software name and version, at most 100 bytes of UTF-8
+ * @param standby the priority with which this connection waits while another instance owns the runtime, 0..
+ *     65,535, or {@link #NO_STANDBY}
  */
 public record Hello(int minVersion, int maxVersion, long capabilities, long instanceHigh, long instanceLow,
-        int connection, boolean takeOver, Limits limits, Nonce nonce, String software) {
+        int connection, boolean takeOver, Limits limits, Nonce nonce, String software, int standby) {
+
+    /** The standby priority of a connection that does not wait. */
+    public static final int NO_STANDBY = -1;
+
+    /** The maximum standby priority. */
+    public static final int MAX_PRIORITY = 0xffff;
 
     /** The version of docs/protocol.md. */
     public static final int VERSION = 1;
@@ -40,6 +48,9 @@ public record Hello(int minVersion, int maxVersion, long capabilities, long inst
 
     /** The capability of heads that are encoded by slots, which both sides of this version have. */
     public static final long SLOTS = 16;
+
+    /** The capability of instances that wait while another one owns the runtime. */
+    public static final long STANDBY = 32;
 
     /** The maximum software name in bytes of UTF-8. */
     static final int MAX_SOFTWARE = 100;
@@ -83,6 +94,14 @@ public record Hello(int minVersion, int maxVersion, long capabilities, long inst
         require(minVersion >= 0 && minVersion <= maxVersion && maxVersion <= 0xffff, "versions out of order");
         require(connection >= 0 && connection <= 3, "connection index out of range");
         require(ByteBufUtil.utf8Bytes(software) <= MAX_SOFTWARE, "software name too long");
+        require(standby >= NO_STANDBY && standby <= MAX_PRIORITY, "standby priority out of range");
+    }
+
+    /** A hello of a connection that does not wait. */
+    public Hello(int minVersion, int maxVersion, long capabilities, long instanceHigh, long instanceLow,
+            int connection, boolean takeOver, Limits limits, Nonce nonce, String software) {
+        this(minVersion, maxVersion, capabilities, instanceHigh, instanceLow, connection, takeOver, limits,
+                nonce, software, NO_STANDBY);
     }
 
     /** The highest version in both ranges, or 0 if there is none. */
@@ -94,8 +113,18 @@ public record Hello(int minVersion, int maxVersion, long capabilities, long inst
     /** This hello with a single version, for a client's answer. */
     public Hello withVersion(int version) {
         return new Hello(version, version, capabilities, instanceHigh, instanceLow, connection, takeOver,
-                limits, nonce,
-                software);
+                limits, nonce, software, standby);
+    }
+
+    /** This hello with another {@link #standby}. */
+    public Hello withStandby(int priority) {
+        return new Hello(minVersion, maxVersion, capabilities, instanceHigh, instanceLow, connection,
+                takeOver, limits, nonce, software, priority);
+    }
+
+    /** Whether this connection waits while another instance owns the runtime. */
+    public boolean waits() {
+        return standby != NO_STANDBY;
     }
 
     private static void require(boolean condition, String otherwise) {

@@ -17,6 +17,7 @@ final class OpeningFields {
     private static final int NONCE = 6;
     private static final int SOFTWARE = 7;
     private static final int PROOF = 8;
+    private static final int STANDBY = 9;
     private static final int HELLO_REQUIRED = 0b1111_1110;
 
     private static final int SESSION = 1;
@@ -45,6 +46,9 @@ final class OpeningFields {
                 .writeLong(nonce.c())
                 .writeLong(nonce.d());
         text(SOFTWARE, hello.software(), out);
+        if (hello.waits()) {
+            field(STANDBY, 2, out).writeShort(hello.standby());
+        }
     }
 
     static Hello readHello(ByteBuf in) {
@@ -135,6 +139,7 @@ final class OpeningFields {
         private Limits limits = new Limits(0, 0, 0, 0, 1 << 10, 64 << 10);
         private Nonce nonce = new Nonce(0, 0, 0, 0);
         private String software = "";
+        private int standby = Hello.NO_STANDBY;
 
         /** Reads the value of a tag; false when the tag is not known. */
         boolean read(int tag, ByteBuf in) {
@@ -156,6 +161,7 @@ final class OpeningFields {
                         in.readInt(), in.readInt(), in.readInt());
                 case NONCE -> nonce = new Nonce(in.readLong(), in.readLong(), in.readLong(), in.readLong());
                 case SOFTWARE -> software = rest(in, Hello.MAX_SOFTWARE);
+                case STANDBY -> standby = in.readUnsignedShort();
                 case PROOF -> in.skipBytes(in.readableBytes());
                 default -> {
                     return false;
@@ -170,7 +176,7 @@ final class OpeningFields {
 
         Hello hello() {
             return new Hello(min, max, capabilities, instanceHigh, instanceLow, connection, takeOver, limits,
-                    nonce, software);
+                    nonce, software, standby);
         }
     }
 

@@ -25,6 +25,12 @@ public interface SessionListener {
     /** Client: the server's result for {@link TunnelChannelHandler#auth}. */
     default void authAnswered(SessionEvent.AuthAnswer answer) {}
 
+    /** Client: another instance owns the runtime; {@link #live} follows when the server promotes this one. */
+    default void waiting(SessionEvent.Waiting waiting) {}
+
+    /** Server: the client stops soon; another instance may take over before. */
+    default void leaving() {}
+
     /** Server: the client's announced document, valid from now on. */
     default void announced(SessionEvent.Announced announced) {}
 

@@ -144,10 +144,23 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
         session.windowsOf(account);
     }
 
-    /** Server: accepts the client. */
+    /** Server: accepts the client, or promotes it if it waits. */
     public void ready(long sessionHigh, long sessionLow, long generation, String runtime, String host) {
         session.ready(sessionHigh, sessionLow, generation, runtime, host);
         wake();
+    }
+
+    /** Server: lets the client wait, see {@link Session#await}. */
+    public void await(long sessionHigh, long sessionLow, long generation, String runtime, String host) {
+        session.await(sessionHigh, sessionLow, generation, runtime, host);
+        wake();
+    }
+
+    /** Client: reports that this process stops soon, see {@link Session#leave}. */
+    public boolean leave() {
+        boolean sent = session.leave();
+        wake();
+        return sent;
     }
 
     /**
@@ -431,6 +444,8 @@ public final class TunnelChannelHandler extends ChannelInboundHandlerAdapter {
             case SessionEvent.OfStream e -> streams.tell(e);
             case SessionEvent.PeerHello e -> listener.peerHello(e.hello());
             case SessionEvent.Live e -> listener.live(e);
+            case SessionEvent.Waiting e -> listener.waiting(e);
+            case SessionEvent.Leaving e -> listener.leaving();
             case SessionEvent.ProofWanted e -> listener.proofWanted(e.server());
             case SessionEvent.Auth e -> listener.auth(e);
             case SessionEvent.AuthAnswer e -> listener.authAnswered(e);

@@ -11,6 +11,7 @@ import dev.culvert.protocol.session.SessionEvent.GoingAway;
 import dev.culvert.protocol.session.SessionEvent.Live;
 import dev.culvert.protocol.session.SessionEvent.PeerHello;
 import dev.culvert.protocol.session.SessionEvent.StreamReset;
+import dev.culvert.protocol.session.SessionEvent.Waiting;
 import dev.culvert.protocol.session.SessionState.Phase;
 import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http2.Http2Headers;
@@ -36,13 +37,17 @@ final class FrameDispatcher {
 
     void dispatch(Frame frame, long nowNanos) {
         if (session.headReader.isInterruptedBy(frame)
-                || (session.phase == Phase.OPENING && !mayOpenWith(frame))) {
+                || (session.phase == Phase.OPENING && !mayOpenWith(frame))
+                || (session.phase == Phase.WAITING && !mayWaitWith(frame))) {
             Frame.release(frame);
             throw ProtocolException.session(ErrorCode.PROTOCOL, "a frame out of order");
         }
         switch (frame) {
             case Frame.OpeningHello f -> hello(f.hello());
             case Frame.Ready f -> ready(f);
+            case Frame.ReadyAck f -> readyAck();
+            case Frame.Wait f -> await(f.owner());
+            case Frame.Leave f -> leave();
             case Frame.Head f -> head(f);
             case Frame.Data f -> data(f);
             case Frame.Grant f -> grant(f);
@@ -93,11 +98,32 @@ final class FrameDispatcher {
         return switch (frame) {
             case Frame.OpeningHello f -> session.peer == null;
             case Frame.Ready f -> session.role == Role.CLIENT && session.peer != null;
+            case Frame.Wait f -> session.role == Role.CLIENT && session.local.waits()
+                    && session.bothCan(Hello.STANDBY);
             case Frame.Auth f -> session.role == Role.SERVER && session.peer != null
                     && session.bothCan(Hello.PROOF) && !session.openingProven;
             case Frame.Ping f -> true;
             case Frame.GoAway f -> true;
             case Frame.Skipped f -> true;
+            default -> false;
+        };
+    }
+
+    /**
+     * A client that waits sends only heartbeats. It tolerates the frames of a stream, which it refuses
+     * (docs/protocol.md §4.3).
+     */
+    private boolean mayWaitWith(Frame frame) {
+        return switch (frame) {
+            case Frame.Ping f -> true;
+            case Frame.GoAway f -> true;
+            case Frame.Skipped f -> true;
+            case Frame.ReadyAck f -> session.promotion != null;
+            case Frame.Ready f -> session.role == Role.CLIENT;
+            case Frame.Head f -> session.role == Role.CLIENT;
+            case Frame.Data f -> session.role == Role.CLIENT;
+            case Frame.Grant f -> session.role == Role.CLIENT;
+            case Frame.Reset f -> session.role == Role.CLIENT;
             default -> false;
         };
     }
@@ -116,7 +142,9 @@ final class FrameDispatcher {
         session.peer = hello;
         session.outbox.peerAccepts(hello.limits(), session.bothCan(Hello.SLOTS));
         if (session.role == Role.CLIENT) {
-            session.outbox.control(new Frame.OpeningHello(session.local.withVersion(version)));
+            Hello answer = session.local.withVersion(version);
+            session.outbox.control(new Frame.OpeningHello(
+                    session.bothCan(Hello.STANDBY) ? answer : answer.withStandby(Hello.NO_STANDBY)));
             if (session.bothCan(Hello.PROOF)) {
                 session.events.add(new SessionEvent.ProofWanted(hello));
             }
@@ -126,11 +154,46 @@ final class FrameDispatcher {
     }
 
     private void ready(Frame.Ready f) {
-        if (session.role != Role.CLIENT || session.phase != Phase.OPENING) {
+        if (session.role != Role.CLIENT || session.phase == Phase.LIVE) {
             throw ProtocolException.session(ErrorCode.PROTOCOL, "READY out of order");
         }
+        if (session.phase == Phase.WAITING) {
+            session.outbox.control(new Frame.ReadyAck());
+        }
+        live(f);
+    }
+
+    private void readyAck() {
+        Frame.Ready promotion = session.promotion;
+        if (promotion == null) {
+            throw ProtocolException.session(ErrorCode.PROTOCOL, "an ACK of no READY");
+        }
+        session.promotion = null;
+        live(promotion);
+    }
+
+    private void live(Frame.Ready f) {
         session.phase = Phase.LIVE;
         session.events.add(new Live(f.sessionHigh(), f.sessionLow(), f.generation(), f.runtime(), f.host()));
+    }
+
+    private void await(Frame.Ready f) {
+        if (session.phase != Phase.OPENING) {
+            throw ProtocolException.session(ErrorCode.PROTOCOL, "WAIT out of order");
+        }
+        session.phase = Phase.WAITING;
+        session.events
+                .add(new Waiting(f.sessionHigh(), f.sessionLow(), f.generation(), f.runtime(), f.host()));
+    }
+
+    private void leave() {
+        if (session.role != Role.SERVER || !session.bothCan(Hello.STANDBY)) {
+            throw ProtocolException.session(ErrorCode.PROTOCOL, "LEAVE out of order");
+        }
+        if (!session.leaving) {
+            session.leaving = true;
+            session.events.add(new SessionEvent.Leaving());
+        }
     }
 
     private void head(Frame.Head frame) {
@@ -206,7 +269,8 @@ final class FrameDispatcher {
 
     private void opened(HeadReader.Whole head) {
         int id = head.streamId();
-        if (session.goAwaySent || session.streams.size() >= session.accepts.streams()) {
+        if (session.goAwaySent || session.phase == Phase.WAITING
+                || session.streams.size() >= session.accepts.streams()) {
             session.resetOnWire(id, ErrorCode.REFUSED, 0, SessionState.HOP_TUNNEL, "");
             return;
         }

@@ -91,14 +91,54 @@ public final class Session {
 
     // ---- commands ----
 
-    /** Server: accepts the client, after {@link SessionEvent.PeerHello}. */
+    /**
+     * Server: accepts the client, after {@link SessionEvent.PeerHello} or {@link #await}. A client that waits
+     * has to answer before the session is live.
+     */
     public void ready(long sessionHigh, long sessionLow, long generation, String runtime, String host) {
-        if (session.role != Role.SERVER || session.peer == null || session.phase != Phase.OPENING) {
+        if (session.role != Role.SERVER || session.peer == null) {
+            return;
+        }
+        if (session.phase == Phase.WAITING && session.promotion == null && !isDraining()) {
+            session.promotion = new Frame.Ready(sessionHigh, sessionLow, generation, runtime, host);
+            session.outbox.control(session.promotion);
+        }
+        if (session.phase != Phase.OPENING) {
             return;
         }
         session.phase = Phase.LIVE;
         session.outbox.control(new Frame.Ready(sessionHigh, sessionLow, generation, runtime, host));
         session.events.add(new Live(sessionHigh, sessionLow, generation, runtime, host));
+    }
+
+    /**
+     * Server: lets the client wait, because another instance owns the runtime with {@code generation}; after
+     * {@link SessionEvent.PeerHello}, if the client's hello {@linkplain Hello#waits waits}.
+     */
+    public void await(long sessionHigh, long sessionLow, long generation, String runtime, String host) {
+        if (session.role == Role.SERVER && session.phase == Phase.OPENING && session.bothCan(Hello.STANDBY)) {
+            session.phase = Phase.WAITING;
+            session.outbox.control(new Frame.Wait(
+                    new Frame.Ready(sessionHigh, sessionLow, generation, runtime, host)));
+        }
+    }
+
+    /**
+     * Client: reports that this process stops soon. The server answers with a go-away once another instance
+     * has taken over, or if none does.
+     *
+     * @return false if the server lacks the capability, or the session is not live or goes away already
+     */
+    public boolean leave() {
+        if (session.role != Role.CLIENT || session.phase != Phase.LIVE || isDraining()
+                || !session.bothCan(Hello.STANDBY)) {
+            return false;
+        }
+        if (!session.leaving) {
+            session.leaving = true;
+            session.outbox.control(new Frame.Leave());
+        }
+        return true;
     }
 
     /** Whether both sides have declared a capability (docs/protocol.md §4). */
@@ -274,7 +314,7 @@ public final class Session {
      * @param delayMillis the time after which the peer should reconnect
      */
     public void goAway(ErrorCode code, int delayMillis, String detail) {
-        if (session.phase == Phase.LIVE && !session.goAwaySent) {
+        if (session.isEstablished() && !session.goAwaySent) {
             session.goAwaySent = true;
             Frame.GoAway goAway = new Frame.GoAway(code, session.lastAccepted(), delayMillis, detail);
             session.firstGoAway(goAway);
@@ -351,7 +391,7 @@ public final class Session {
     public boolean isOverdue(long nowNanos) {
         return switch (session.phase) {
             case OPENING -> nowNanos - openingDeadlineNanos >= 0;
-            case LIVE -> session.heartbeat.isDead(nowNanos);
+            case WAITING, LIVE -> session.heartbeat.isDead(nowNanos);
             case CLOSED -> false;
         };
     }
@@ -360,9 +400,9 @@ public final class Session {
     public void onDeadline(long nowNanos) {
         if (session.phase == Phase.OPENING && nowNanos - openingDeadlineNanos >= 0) {
             session.end(ErrorCode.TIMEOUT, "the session was not opened in time", false);
-        } else if (session.phase == Phase.LIVE && session.heartbeat.isDead(nowNanos)) {
+        } else if (session.isEstablished() && session.heartbeat.isDead(nowNanos)) {
             session.end(ErrorCode.TIMEOUT, "nothing was received after a heartbeat", false);
-        } else if (session.phase == Phase.LIVE && session.heartbeat.ping(nowNanos)) {
+        } else if (session.isEstablished() && session.heartbeat.ping(nowNanos)) {
             session.outbox.ping(nowNanos);
             session.windowGrowth.forget();
         }
@@ -372,7 +412,7 @@ public final class Session {
     public long nextDeadlineNanos() {
         return switch (session.phase) {
             case OPENING -> openingDeadlineNanos;
-            case LIVE -> session.heartbeat.nextDeadlineNanos();
+            case WAITING, LIVE -> session.heartbeat.nextDeadlineNanos();
             case CLOSED -> Long.MAX_VALUE;
         };
     }

@@ -54,6 +54,17 @@ public sealed interface SessionEvent {
             String detail) implements OfStream {}
 
     /**
+     * Client: another instance owns the runtime, with {@code generation}. {@link Live} follows when the
+     * server promotes this one.
+     */
+    record Waiting(long sessionHigh, long sessionLow, long generation, String runtime, String host)
+            implements
+                SessionEvent {}
+
+    /** Server: the client stops soon, and another instance may take over before. */
+    record Leaving() implements SessionEvent {}
+
+    /**
      * Server: the client proves a certificate. Before {@link Live} answer as {@link PeerHello}, after it with
      * {@link Session#answerAuth}. The receiver owns both arrays.
      */

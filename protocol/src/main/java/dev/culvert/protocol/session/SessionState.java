@@ -23,7 +23,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class SessionState {
     enum Phase {
-        OPENING, LIVE, CLOSED
+        OPENING,
+        /** Another instance owns the runtime (docs/protocol.md §4.3). Only heartbeats are exchanged. */
+        WAITING, LIVE, CLOSED
     }
 
     /** docs/protocol.md §10: cause "tunnel-lost" and hop "tunnel", for the streams of a session that ends. */
@@ -49,6 +51,10 @@ final class SessionState {
     @Nullable
     Hello peer;
     int lastStreamId;
+    /** Server: the READY that ends the waiting, until its ACK is received. */
+    Frame.@Nullable Ready promotion;
+    /** Whether LEAVE was sent or received. */
+    boolean leaving;
     boolean goAwaySent;
     boolean goAwayReceived;
     /** The first go-away of either side, which is the reason for draining. */
@@ -101,6 +107,11 @@ final class SessionState {
      */
     static boolean isKnownToPeer(StreamState stream) {
         return stream.onWire && !stream.isEnded();
+    }
+
+    /** Whether the peer was accepted, so that heartbeats are exchanged. */
+    boolean isEstablished() {
+        return phase == Phase.WAITING || phase == Phase.LIVE;
     }
 
     void firstGoAway(Frame.GoAway goAway) {

@@ -129,7 +129,7 @@ final class FrameCodecPropertyTest {
 
     private static Frame randomFrame(Random random) {
         int id = 1 + random.nextInt(Integer.MAX_VALUE);
-        return switch (random.nextInt(9)) {
+        return switch (random.nextInt(12)) {
             case 0 -> new OpeningHello(randomHello(random));
             case 1 -> new Ready(random.nextLong(), random.nextLong(), random.nextLong(), text(random, 127),
                     text(random, 253));
@@ -145,6 +145,10 @@ final class FrameCodecPropertyTest {
             case 6 -> new Ping(random.nextLong(), random.nextBoolean());
             case 7 -> new GoAway(ErrorCode.of(random.nextInt(17)), random.nextInt(Integer.MAX_VALUE),
                     random.nextInt(Integer.MAX_VALUE), text(random, FrameCodec.MAX_DETAIL));
+            case 8 -> new Frame.ReadyAck();
+            case 9 -> new Frame.Wait(new Ready(random.nextLong(), random.nextLong(), random.nextLong(),
+                    text(random, 127), text(random, 253)));
+            case 10 -> new Frame.Leave();
             default -> new Skipped(0x80 + random.nextInt(128));
         };
     }
@@ -157,7 +161,7 @@ final class FrameCodecPropertyTest {
         return new Hello(min, random.nextInt(min, 0x10000), random.nextLong(), random.nextLong(),
                 random.nextLong(), random.nextInt(4), random.nextBoolean(), limits,
                 new Nonce(random.nextLong(), random.nextLong(), random.nextLong(), random.nextLong()),
-                text(random, 100));
+                text(random, 100), random.nextInt(-1, 0x10000));
     }
 
     private static Frame randomHead(Random random, int id) {

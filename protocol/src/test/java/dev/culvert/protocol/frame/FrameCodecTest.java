@@ -75,6 +75,18 @@ final class FrameCodecTest {
     }
 
     @Test
+    void framesOfInstancesThatWaitHaveTheirFieldsInOrder() {
+        assertBytes(new OpeningHello(HELLO.withStandby(513)),
+                "01 00 007b 00000000" + HELLO_FIELDS + text("07", "culvert 0.1.0") + "09 0002 0201");
+        assertBytes(new Frame.Wait(new Ready(1, 2, 3, "acme/prod", "h.example.com")), "0b 00 003a 00000000"
+                + "01 0010 0000000000000001 0000000000000002" + "02 0008 0000000000000003"
+                + text("03", "acme/prod")
+                + text("04", "h.example.com"));
+        assertBytes(new Frame.ReadyAck(), "02 01 0000 00000000");
+        assertBytes(new Frame.Leave(), "0c 00 0000 00000000");
+    }
+
+    @Test
     void headHasKindAndOptionsInFront() {
         HeadOptions options = new HeadOptions(65_536, 1_000, new Delivery(1, 2, 3), new Times(4, 5, 6), true);
         assertBytes(
@@ -217,7 +229,13 @@ final class FrameCodecTest {
             "a payload over 16376 bytes, 0400 3ff9 00000001, FRAME_SIZE",
             "a payload that leaves the batch, 0500 0004 00000001 000000, FRAME_SIZE",
             "the high bit of a stream id, 0500 0004 80000001 00000001, PROTOCOL",
-            "an unknown required type, 0b00 0000 00000000, UNSUPPORTED",
+            "an unknown required type, 0d00 0000 00000000, UNSUPPORTED",
+            "WAIT on a stream, 0b00 0000 00000001, PROTOCOL",
+            "WAIT without fields, 0b00 0000 00000000, PROTOCOL",
+            "LEAVE on a stream, 0c00 0000 00000001, PROTOCOL",
+            "LEAVE with a byte, 0c00 0001 00000000 00, FRAME_SIZE",
+            "ACK of READY with a byte, 0201 0001 00000000 00, FRAME_SIZE",
+            "a standby field that is short, 0100 0004 00000000 09 0001 00, PROTOCOL",
             "an announcement of nothing, 0a00 0000 00000000, PROTOCOL",
             "an announcement on a stream, 0a01 0000 00000001, PROTOCOL",
             "type zero, 0000 0000 00000000, UNSUPPORTED",
@@ -252,7 +270,7 @@ final class FrameCodecTest {
             "a field that is short, 0100 0006 00000000 01 0003 000100, PROTOCOL",
             "a field that is long, 0100 0008 00000000 01 0005 0001000100, PROTOCOL",
             "a field that stands twice, 0100 000e 00000000 01 0004 00010001 01 0004 00010001, PROTOCOL",
-            "an unknown required field, 0100 0003 00000000 09 0000, UNSUPPORTED"})
+            "an unknown required field, 0100 0003 00000000 0a 0000, UNSUPPORTED"})
     void malformedFrameEndsTheSession(String what, String hex, ErrorCode expected) {
         ByteBuf in = bytes(hex.startsWith("0400 3ff9") ? hex + "00".repeat(0x3ff9) : hex);
 

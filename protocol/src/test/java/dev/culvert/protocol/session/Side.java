@@ -214,6 +214,10 @@ final class Side {
             }
             case SessionEvent.Live e -> {
             }
+            case SessionEvent.Waiting e -> {
+            }
+            case SessionEvent.Leaving e -> {
+            }
             case SessionEvent.GoingAway e -> {
             }
             case SessionEvent.Closed e -> {
