@@ -17,6 +17,9 @@ import dev.culvert.platform.directory.store.Directory;
 import dev.culvert.platform.directory.store.DirectoryLimits;
 import dev.culvert.platform.directory.store.DirectorySchema;
 import dev.culvert.platform.directory.store.KeyText;
+import dev.culvert.platform.directory.store.SigningKeys;
+import dev.culvert.platform.directory.wrapping.WrappingException;
+import dev.culvert.platform.directory.wrapping.WrappingKeyFile;
 import dev.culvert.platform.host.ControlPlaneConfig;
 import dev.culvert.platform.host.rest.RestApi;
 import dev.culvert.platform.host.rest.RestCall;
@@ -35,6 +38,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -62,17 +66,20 @@ public final class DirectoryProvider implements PlatformModule {
     private @Nullable Parts parts;
 
     /** What the services and the handler share. Made by the first that is created. */
-    private record Parts(Directory directory, ControlPlaneConfig config, Events events, OutboundCalls calls,
-            PublicHosts runtimes, ChangeNotifier notifier) {
+    private record Parts(Directory directory, SigningKeys signing, ControlPlaneConfig config, Events events,
+            OutboundCalls calls, PublicHosts runtimes, ChangeNotifier notifier) {
         static Parts of(HandlerContext context) {
             ControlPlaneConfig config = context.service(ControlPlaneConfig.class);
             Events events = context.service(Events.class);
-            var directory = new Directory(context.service(Store.class), events,
-                    context.service(AccountEnds.class), DirectoryLimits.defaults(), Clock.systemUTC());
+            Store store = context.service(Store.class);
+            var signing = new SigningKeys(store, new WrappingKeyFile(config.tokenKeyFile()),
+                    Clock.systemUTC());
+            var directory = new Directory(store, events, context.service(AccountEnds.class),
+                    DirectoryLimits.defaults(), Clock.systemUTC(), signing);
             var calls = new OutboundCalls("runtimes", MAX_CONNECTIONS, MAX_WAITING,
                     context.service(EventLoops.class), TlsContexts.client(config.nudge().ca()));
             var runtimes = new PublicHosts(directory, calls);
-            return new Parts(directory, config, events, calls, runtimes,
+            return new Parts(directory, signing, config, events, calls, runtimes,
                     new ChangeNotifier(directory, runtimes));
         }
     }
@@ -85,7 +92,8 @@ public final class DirectoryProvider implements PlatformModule {
     @Override
     public List<String> mounts() {
         return List.of("/api/accounts/", "/api/users/", "/api/teams/", "/api/keys/", "/api/abac/", "/api/me",
-                "/api/runtimes", "/api/runtime", "/api/runtime-tokens", "/api/tokens/", "/api/changes");
+                "/api/runtimes", "/api/runtime", "/api/runtime-tokens", TokenKeyCalls.PATH, "/api/tokens/",
+                "/api/changes");
     }
 
     @Override
@@ -112,6 +120,7 @@ public final class DirectoryProvider implements PlatformModule {
         calls.addAll(RuntimeTokenCalls.of(directory,
                 new AllowedOrigins(parts(context).config().nudge().allow()),
                 context.service(AuditTrail.class)));
+        calls.addAll(TokenKeyCalls.of(parts(context).signing()));
         return new Served(RestApi.of(NAME, context, calls),
                 new MeFunction(directory, context.service(Callers.class)));
     }
@@ -138,8 +147,11 @@ public final class DirectoryProvider implements PlatformModule {
     public Mono<Void> start() {
         Parts here = Objects.requireNonNull(parts, "created");
         Path file = here.config().adminKey();
-        return here.directory()
-                .bootstrap(here.config().firstAccount(), key -> keep(key, file))
+        return here.signing()
+                .open(true)
+                .onErrorMap(WrappingException.class, DirectoryProvider::unfit)
+                .then(here.directory().bootstrap(here.config().firstAccount(), key -> keep(key, file)))
+                .then(Mono.defer(() -> warnOfEnd(here.directory())))
                 .then(Mono.<Void>fromRunnable(() -> warnOfKeyFile(file))
                         .subscribeOn(Schedulers.boundedElastic()))
                 .then(Mono.fromRunnable(() -> here.notifier().follow(here.events())));
@@ -171,6 +183,20 @@ public final class DirectoryProvider implements PlatformModule {
                     .addKeyValue("file", file)
                     .log("the first administrator's key is in a file: keep it elsewhere and delete the file");
         }
+    }
+
+    private static ConfigException unfit(WrappingException failed) {
+        return new ConfigException("tokenKeys.file",
+                "the keys that wrap those of runtime tokens; " + failed.getMessage());
+    }
+
+    /** Warns when every operator's key expires: after the last nobody can make another by a call. */
+    static Mono<Void> warnOfEnd(Directory directory) {
+        return directory.operatorsAccessEnds()
+                .doOnNext(end -> log.atWarn()
+                        .addKeyValue("until", Instant.ofEpochSecond(end))
+                        .log("every API key of an operator expires: make one that does not, or one that lasts longer"))
+                .then();
     }
 
     private static void keep(KeyText first, Path file) {

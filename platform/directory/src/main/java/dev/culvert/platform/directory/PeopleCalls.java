@@ -65,7 +65,7 @@ final class PeopleCalls {
                 RestCall.of(HttpMethod.POST, "/api/users", Who.ADMIN,
                         "Creates a user", calls::addUser).takes(Bodies.NewUser.class).creates(User.class),
                 RestCall.of(HttpMethod.DELETE, "/api/users/{id}", Who.ADMIN,
-                        "Deletes a user, with their keys", calls::removeUser),
+                        "Deletes a user, with their keys", calls::removeUser).forcible(),
                 RestCall.of(HttpMethod.GET, "/api/teams", Who.ADMIN,
                         "The teams of the account", scope -> list(directory.teams(scope.account())))
                         .lists(Team.class),
@@ -85,7 +85,7 @@ final class PeopleCalls {
                         "Creates an API key for a user or a runtime; the answer alone shows it",
                         calls::addKey).takes(Bodies.NewKey.class).creates(IssuedView.class),
                 RestCall.of(HttpMethod.DELETE, "/api/keys/{id}", Who.ADMIN,
-                        "Revokes an API key", calls::removeKey),
+                        "Revokes an API key", calls::removeKey).forcible(),
                 RestCall.of(HttpMethod.GET, "/api/runtimes", Who.ADMIN,
                         "The runtimes that registered a URL", calls::runtimes).lists(RuntimeView.class),
                 RestCall.of(HttpMethod.GET, "/api/abac", Who.ADMIN,
@@ -116,12 +116,21 @@ final class PeopleCalls {
         if (scope.caller().getName().equals(id)) {
             return Mono.error(HandlerException.of(Reason.CONFLICT, "nobody removes themselves"));
         }
-        return sparingOperators(scope, id, gone(directory.removeUser(scope.account(), id)));
+        return sparingOperators(scope, id, gone(directory.removeUser(scope.account(), id, scope.isForced())));
     }
 
     private Mono<EdgeResponse.Http> removeKey(CallScope scope) {
         String id = scope.segment("id");
-        return sparingOperators(scope, id, gone(directory.removeKey(scope.account(), id).then()));
+        return sparingOperators(scope, id,
+                gone(directory.removeKey(scope.account(), id, scope.isForced()).then()))
+                .flatMap(done -> warned(scope, done));
+    }
+
+    /** Warns after an operator's change of keys if no operator has a lasting one. */
+    private <T> Mono<T> warned(CallScope scope, T done) {
+        return scope.caller().isOperator()
+                ? DirectoryProvider.warnOfEnd(directory).onErrorComplete().thenReturn(done)
+                : Mono.just(done);
     }
 
     /**
@@ -156,7 +165,8 @@ final class PeopleCalls {
                         : sparingOperators(scope, wanted.user(), created(scope, directory
                                 .addKey(scope.account(), wanted.user(), wanted.runtime(),
                                         wanted.name() == null ? "key" : wanted.name(), wanted.expires())
-                                .map(IssuedView::of), IssuedView::id)));
+                                .map(IssuedView::of), IssuedView::id)))
+                .flatMap(done -> warned(scope, done));
     }
 
     private Mono<EdgeResponse.Http> runtimes(CallScope scope) {

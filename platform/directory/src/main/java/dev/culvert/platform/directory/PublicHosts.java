@@ -8,6 +8,7 @@ import dev.culvert.http.net.OutboundCalls.TooLargeException;
 import dev.culvert.platform.directory.store.Directory;
 import dev.culvert.platform.directory.store.KeyOwner;
 import dev.culvert.platform.directory.store.User;
+import dev.culvert.platform.directory.wrapping.WrappingException;
 import dev.culvert.platform.host.rest.StoreRefusal;
 import dev.culvert.platform.host.spi.PlatformCaller;
 import dev.culvert.platform.host.spi.RuntimeCalls;
@@ -49,7 +50,8 @@ final class PublicHosts implements RuntimeCalls {
 
     @Override
     public Mono<Answer> call(PlatformCaller caller, String runtime, Question question) {
-        User user = KeyOwner.of(caller).user();
+        KeyOwner owner = KeyOwner.of(caller);
+        User user = owner.user();
         byte[] body = question.body() == null ? null : question.body().getBytes(StandardCharsets.UTF_8);
         if (user == null || !question.path().startsWith("/") || question.maxBytes() > MAX_ANSWER_BYTES
                 || question.timeout().compareTo(MAX_TIMEOUT) > 0
@@ -57,7 +59,7 @@ final class PublicHosts implements RuntimeCalls {
             return Mono.error(new IllegalArgumentException(
                     "a call into a runtime (expected: of a user, a path, and the bounds of RuntimeCalls)"));
         }
-        return Mono.zip(url(user.account(), runtime), directory.issueToken(user, runtime, TOKEN_SECONDS))
+        return Mono.zip(url(user.account(), runtime), directory.issueToken(owner, runtime, TOKEN_SECONDS))
                 .flatMap(found -> calls.send(
                         new OutboundCalls.Call(question.method(), URI.create(found.getT1() + question.path()),
                                 fields -> fields(fields, found.getT2().token(), body != null), body),
@@ -85,6 +87,7 @@ final class PublicHosts implements RuntimeCalls {
     private static Throwable told(Throwable failed, String runtime) {
         return switch (failed) {
             case HandlerException known -> known;
+            case WrappingException unusable -> TokenKeyCalls.told(unusable);
             case StoreException refused -> StoreRefusal.told(refused);
             case TimeoutException late -> HandlerException.of(HandlerException.Reason.UPSTREAM_TIMEOUT,
                     "runtime " + runtime + " gave no answer in time");

@@ -11,6 +11,7 @@ import dev.culvert.platform.directory.store.Directory;
 import dev.culvert.platform.directory.store.KeyOwner;
 import dev.culvert.platform.directory.store.RuntimeTokens;
 import dev.culvert.platform.directory.store.User;
+import dev.culvert.platform.directory.wrapping.WrappingException;
 import dev.culvert.platform.host.rest.CallScope;
 import dev.culvert.platform.host.rest.JsonBodies;
 import dev.culvert.platform.host.rest.RestCall;
@@ -91,11 +92,12 @@ final class RuntimeTokenCalls {
     }
 
     private Mono<EdgeResponse.Http> issue(CallScope scope) {
-        User user = KeyOwner.of(scope.caller()).user();
-        return user == null
+        KeyOwner owner = KeyOwner.of(scope.caller());
+        return owner.user() == null
                 ? Mono.error(HandlerException.of(Reason.FORBIDDEN, "a runtime's key is nobody's"))
                 : JsonBodies.read(scope.request(), Bodies.NewRuntimeToken.class, Bodies.NewRuntimeToken::of)
-                        .flatMap(wanted -> directory.issueToken(user, wanted.runtime(), wanted.seconds()))
+                        .flatMap(wanted -> directory.issueToken(owner, wanted.runtime(), wanted.seconds()))
+                        .onErrorMap(WrappingException.class, TokenKeyCalls::told)
                         .map(issued -> JsonBodies.answer(HttpResponseStatus.CREATED, issued));
     }
 
@@ -106,6 +108,7 @@ final class RuntimeTokenCalls {
                                 .map(known -> new Resolved("known", known.user(), known.expires()))
                         : directory.holder(body.token()).map(holder -> resolved(holder, scope.account())))
                         .defaultIfEmpty(Resolved.UNKNOWN))
+                .onErrorMap(WrappingException.class, TokenKeyCalls::told)
                 .map(RuntimeTokenCalls::ok);
     }
 

@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param dataDir folder of its database and of its audit log
  * @param adminKeyFile the file for the first administrator's key
  * @param firstAccount the name of the first account of an empty database
+ * @param tokenKeys what wraps the keys of runtime tokens
  * @param nudge the runtimes that are notified of changes at once
  * @param handlers the settings of modules, by name
  * @param limits the limits of single modules, where they differ from the module's own
@@ -33,6 +34,7 @@ public record ControlPlaneConfig(
         @Setting("Folder of the database and the audit log; made when absent") Path dataDir,
         @Setting("File for the API key of the first administrator, made with mode 0600 when the database is empty; left out: admin.key in dataDir") @Nullable Path adminKeyFile,
         @Setting(value = "Name of the account that an empty database begins with", byDefault = "main") String firstAccount,
+        TokenKeys tokenKeys,
         Nudge nudge,
         @Setting(value = "Settings of modules, by the module's name: what each accepts is in its own documentation", fileOnly = true) Map<String, ConfigSection> handlers,
         @Setting("What a module may use, by its name; left out: what the module asks for") Map<String, LimitSettings> limits,
@@ -50,7 +52,7 @@ public record ControlPlaneConfig(
 
     /** Makes a configuration with defaults and a folder. */
     public static ControlPlaneConfig of(HostPort listen, Path dataDir, Nudge nudge) {
-        return new ControlPlaneConfig(listen, null, dataDir, null, "main", nudge,
+        return new ControlPlaneConfig(listen, null, dataDir, null, "main", new TokenKeys(null), nudge,
                 Map.of(), Map.of(), List.of(PRIVATE_NETWORKS.split(",")));
     }
 
@@ -58,6 +60,20 @@ public record ControlPlaneConfig(
     public Path adminKey() {
         return adminKeyFile == null ? dataDir.resolve("admin.key") : adminKeyFile;
     }
+
+    /** The file with the keys that wrap those of runtime tokens. */
+    public Path tokenKeyFile() {
+        Path file = tokenKeys.file();
+        return file == null ? dataDir.resolve("token.key") : file;
+    }
+
+    /**
+     * What wraps the keys of runtime tokens in the database.
+     *
+     * @param file the file of the keys that wrap; null: {@code token.key} in {@code dataDir}
+     */
+    public record TokenKeys(
+            @Setting("File of the keys that wrap those of runtime tokens in the database: one a line, 32 bytes in base64, the first wraps and all unwrap; mode 0600, made at the first start, in no backup; left out: token.key in dataDir") @Nullable Path file) {}
 
     /**
      * The listener's certificate.

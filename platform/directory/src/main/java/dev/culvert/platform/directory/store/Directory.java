@@ -1,5 +1,6 @@
 package dev.culvert.platform.directory.store;
 
+import dev.culvert.platform.directory.wrapping.WrappingException;
 import dev.culvert.platform.host.spi.AccountEnds;
 import dev.culvert.platform.host.spi.Events;
 import dev.culvert.platform.host.spi.Store;
@@ -10,6 +11,7 @@ import java.sql.SQLException;
 import java.time.Clock;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -27,9 +29,15 @@ public final class Directory {
     private final PeopleTable people;
     private final KeyTable keys;
     private final RuleTable rules;
+    private final SigningKeys signing;
 
-    /** @param ends told of each account that is deleted */
-    public Directory(Store store, Events events, AccountEnds ends, DirectoryLimits limits, Clock clock) {
+    /**
+     * @param ends told of each account that is deleted
+     * @param signing the keys of runtime tokens
+     */
+    public Directory(Store store, Events events, AccountEnds ends, DirectoryLimits limits, Clock clock,
+            SigningKeys signing) {
+        this.signing = signing;
         this.store = store;
         this.events = events;
         this.ends = ends;
@@ -83,26 +91,58 @@ public final class Directory {
     }
 
     /**
-     * Issues a short-lived token that identifies the user to one runtime. It is valid for nothing else.
-     * Errors: Absent when the account has no such runtime.
+     * Issues a short-lived token that identifies the user to one runtime. It is valid for nothing else, and
+     * ends with the API key that it is made with. Errors: Absent when the account has no such runtime; {@link
+     * WrappingException}.
      */
-    public Mono<RuntimeTokens.Issued> issueToken(User user, String runtime, int seconds) {
-        return write(user.account(), connection -> {
-            if (!KeyTable.hasRuntime(connection, user.account(), runtime, now())) {
+    public Mono<RuntimeTokens.Issued> issueToken(KeyOwner owner, String runtime, int seconds) {
+        StoredKey key = owner.key();
+        String user = key.user();
+        if (user == null) {
+            return Mono.error(new StoreException.Absent("a runtime's key is nobody's"));
+        }
+        return read(connection -> {
+            if (!KeyTable.hasRuntime(connection, key.account(), runtime, now())) {
                 throw new StoreException.Absent("there is no such runtime");
             }
-            return RuntimeTokens.issue(connection, user, runtime, now() + seconds);
-        });
+            return Optional.ofNullable(TokenKeyTable.signing(connection, now()));
+        }).flatMap(signs -> signing.unwrap(signs.orElse(null)))
+                .switchIfEmpty(Mono.error(() -> new StoreException.Busy("no key signs runtime tokens yet")))
+                .map(secret -> {
+                    long issued = now();
+                    long most = issued + seconds;
+                    long expires = key.expires() == null ? most : Math.min(most, key.expires());
+                    return RuntimeTokens.issue(secret, new RuntimeTokens.Claims(key.account(), user, key.id(),
+                            runtime, issued, expires));
+                });
     }
 
     /**
-     * The owner of a token presented by a runtime; empty when it is for another runtime, expired, or not a
-     * token of this control plane.
+     * The owner of a token presented by a runtime; empty when it is for another runtime, expired, not a token
+     * of this control plane, or made with an API key that is revoked or expired. Errors: {@link
+     * WrappingException}.
      */
     public Mono<RuntimeTokens.Known> tokenOf(String account, String runtime, String text) {
-        return read(connection -> Optional
-                .ofNullable(RuntimeTokens.check(connection, text, account, runtime, now())))
-                .flatMap(Mono::justOrEmpty);
+        RuntimeTokens.Presented presented = RuntimeTokens.parse(text);
+        return presented == null
+                ? Mono.empty()
+                : signing.unwrap(presented.kid()).flatMap(key -> {
+                    RuntimeTokens.Claims said = RuntimeTokens.verify(presented, key.secret(), now());
+                    return said == null || !said.account().equals(account) || !said.runtime().equals(runtime)
+                            ? Mono.empty()
+                            : read(connection -> Optional
+                                    .ofNullable(known(connection, presented.kid(), said)))
+                                    .flatMap(Mono::justOrEmpty);
+                });
+    }
+
+    private RuntimeTokens.@Nullable Known known(Connection connection, String kid,
+            RuntimeTokens.Claims said) throws SQLException {
+        if (!TokenKeyTable.verifies(connection, kid, said.issued(), now())) {
+            return null;
+        }
+        User user = KeyTable.userOf(connection, said, now());
+        return user == null ? null : new RuntimeTokens.Known(user, said.expires());
     }
 
     public Mono<List<Account>> accounts() {
@@ -140,9 +180,15 @@ public final class Directory {
                 new User(Id.create(), account, name, email, admin, false)));
     }
 
-    public Mono<Void> removeUser(String account, String id) {
-        return change(account, "user", id, connection -> {
+    /**
+     * Removes a user. Errors: Conflict if no operator would have a valid key any more, unless {@code force}.
+     */
+    public Mono<Void> removeUser(String account, String id, boolean force) {
+        return write(connection -> {
+            boolean had = hasOperatorKey(connection);
             PeopleTable.removeUser(connection, account, id);
+            requireOperatorKey(connection, had && !force);
+            events.add(connection, account, "user", id);
             return id;
         }).then();
     }
@@ -196,13 +242,43 @@ public final class Directory {
         });
     }
 
-    /** Revokes a key, which is refused from now on. */
-    public Mono<StoredKey> removeKey(String account, String id) {
-        return write(account, connection -> {
+    /**
+     * Revokes a key, which is refused from now on. Errors: Conflict if no operator would have a valid key any
+     * more, unless {@code force}.
+     */
+    public Mono<StoredKey> removeKey(String account, String id, boolean force) {
+        return write(connection -> {
+            boolean had = hasOperatorKey(connection);
             StoredKey gone = KeyTable.remove(connection, account, id);
+            requireOperatorKey(connection, had && !force);
             events.add(connection, account, "key", gone.user());
             return gone;
         });
+    }
+
+    private boolean hasOperatorKey(Connection connection) throws SQLException {
+        return !KeyTable.operators(connection, now()).isEmpty();
+    }
+
+    private void requireOperatorKey(Connection connection, boolean required) throws SQLException {
+        if (required && !hasOperatorKey(connection)) {
+            throw new StoreException.Conflict("it is the last valid API key of an operator (expected: another"
+                    + " one made first with POST /api/keys; with ?force=true only culvert control-plane"
+                    + " recover gives access again)");
+        }
+    }
+
+    /**
+     * When the last operator loses access, in seconds since 1970; empty while an operator has a key that does
+     * not expire, or none has a key.
+     */
+    public Mono<Long> operatorsAccessEnds() {
+        return read(connection -> {
+            List<StoredKey> keys = KeyTable.operators(connection, now());
+            return keys.stream().anyMatch(key -> key.expires() == null)
+                    ? Optional.<Long>empty()
+                    : keys.stream().map(StoredKey::expires).filter(Objects::nonNull).max(Long::compare);
+        }).flatMap(Mono::justOrEmpty);
     }
 
     public Mono<List<Rule>> rules(String account) {

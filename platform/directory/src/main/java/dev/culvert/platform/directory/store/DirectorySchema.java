@@ -51,7 +51,13 @@ public final class DirectorySchema {
                     """
                             DELETE FROM runtimes WHERE NOT EXISTS (SELECT 1 FROM api_keys k
                               WHERE k.account = runtimes.account AND k.runtime = runtimes.name)"""),
-            List.of("DROP TABLE changes")); // now events of the platform
+            List.of("DROP TABLE changes"), // now events of the platform
+            // Backups hold the secret that was here in clear, so it is not taken over.
+            List.of("DROP TABLE token_secret",
+                    """
+                            CREATE TABLE token_keys (
+                              kid TEXT PRIMARY KEY, generation INTEGER NOT NULL UNIQUE, wrapped TEXT NOT NULL,
+                              wrapped_by TEXT NOT NULL, created INTEGER NOT NULL, signs_from INTEGER NOT NULL) STRICT"""));
 
     private static final List<List<String>> POSTGRES = List.of(List.of(
             "CREATE TABLE accounts (id TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE)",
@@ -82,7 +88,10 @@ public final class DirectorySchema {
                     CREATE TABLE rules (
                       id TEXT PRIMARY KEY, account TEXT NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
                       entity TEXT NOT NULL, document TEXT NOT NULL)""",
-            "CREATE TABLE token_secret (\"only\" INTEGER PRIMARY KEY CHECK (\"only\" = 1), secret BYTEA NOT NULL)",
+            """
+                    CREATE TABLE token_keys (
+                      kid TEXT PRIMARY KEY, generation BIGINT NOT NULL UNIQUE, wrapped TEXT NOT NULL,
+                      wrapped_by TEXT NOT NULL, created BIGINT NOT NULL, signs_from BIGINT NOT NULL)""",
             "CREATE INDEX keys_of_account ON api_keys (account)",
             "CREATE INDEX keys_of_user ON api_keys (\"user\")",
             "CREATE INDEX teams_of_user ON team_members (\"user\")",

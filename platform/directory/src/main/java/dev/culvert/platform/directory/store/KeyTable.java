@@ -48,6 +48,33 @@ final class KeyTable {
         return new KeyOwner(found, user == null ? null : PeopleTable.user(connection, found.account(), user));
     }
 
+    /**
+     * The user whose key this is; null when the key is unknown, revoked, expired or another one's, and when
+     * the user is gone.
+     *
+     * @param now seconds since 1970
+     */
+    static @Nullable User userOf(Connection connection, RuntimeTokens.Claims said, long now)
+            throws SQLException {
+        StoredKey found = Rows.first(connection, KeyTable::key, KEY + "id = ? AND account = ?", said.key(),
+                said.account());
+        return found == null || !said.user().equals(found.user()) || found.isExpired(now)
+                ? null
+                : PeopleTable.user(connection, said.account(), said.user());
+    }
+
+    /**
+     * The keys of operators that are valid now, of all accounts.
+     *
+     * @param now seconds since 1970
+     */
+    static List<StoredKey> operators(Connection connection, long now) throws SQLException {
+        return Rows.list(connection, KeyTable::key,
+                KEY + "(expires IS NULL OR expires > ?) AND EXISTS (SELECT 1 FROM users u"
+                        + " WHERE u.id = api_keys.\"user\" AND u.operator <> 0)",
+                now);
+    }
+
     void add(Connection connection, IssuedKey issued) throws SQLException {
         StoredKey key = issued.key();
         PeopleTable.requireRoom(

@@ -1,5 +1,6 @@
 package dev.culvert.platform.directory.store;
 
+import dev.culvert.platform.directory.wrapping.WrappingKeyFile;
 import dev.culvert.platform.host.store.EndingAccounts;
 import dev.culvert.platform.host.store.EventFeed;
 import dev.culvert.platform.host.store.ModuleTables;
@@ -19,11 +20,16 @@ import java.util.Objects;
  *
  * @param ended the accounts that were deleted
  */
-public record DirectoryFile(Directory directory, PlatformStore store, List<String> ended) {
+public record DirectoryFile(Directory directory, SigningKeys signing, PlatformStore store,
+        List<String> ended) {
     private static final Duration TIME = Duration.ofMinutes(1);
 
     /** Opens or creates the file; its feed keeps three events. */
     public static DirectoryFile open(Path file, DirectoryLimits limits) {
+        return open(file, limits, Clock.systemUTC());
+    }
+
+    static DirectoryFile open(Path file, DirectoryLimits limits, Clock clock) {
         var tables = new ModuleTables(new LinkedHashMap<>(Map.of("directory", DirectorySchema.VERSIONS)));
         PlatformStore store = Objects.requireNonNull(PlatformStore
                 .open(file, tables, new SqliteLimits(100, Duration.ofSeconds(5)), Clock.systemUTC())
@@ -31,8 +37,11 @@ public record DirectoryFile(Directory directory, PlatformStore store, List<Strin
         var ends = new EndingAccounts();
         List<String> ended = new ArrayList<>();
         ends.add((change, account) -> ended.add(account));
+        var signing = new SigningKeys(store,
+                new WrappingKeyFile(file.resolveSibling("token.key")), clock);
+        signing.open(true).block(TIME);
         return new DirectoryFile(new Directory(store, new EventFeed(store, 3).of("directory"), ends, limits,
-                Clock.systemUTC()), store, ended);
+                clock, signing), signing, store, ended);
     }
 
     public void close() {

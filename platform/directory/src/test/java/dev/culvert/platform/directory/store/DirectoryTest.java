@@ -70,7 +70,7 @@ class DirectoryTest {
         assertThat(get(directory.holder(text)).user()).extracting(User::email).isEqualTo("jo@acme.test");
         assertThat(directory.holder(text.substring(0, text.length() - 1) + "!").block(TIME)).isNull();
 
-        get(directory.removeKey(ACCOUNT, key.key().id()));
+        get(directory.removeKey(ACCOUNT, key.key().id(), false));
 
         assertThat(directory.holder(text).block(TIME)).isNull();
     }
@@ -93,9 +93,9 @@ class DirectoryTest {
         String second = get(directory.addKey(ACCOUNT, null, "prod", "b", null)).key().id();
         get(directory.reached(ACCOUNT, "prod", "http://127.0.0.1"));
 
-        get(directory.removeKey(ACCOUNT, first));
+        get(directory.removeKey(ACCOUNT, first, false));
         assertThat(get(directory.urls(ACCOUNT))).containsKey("prod");
-        get(directory.removeKey(ACCOUNT, second));
+        get(directory.removeKey(ACCOUNT, second, false));
         assertThat(get(directory.urls(ACCOUNT))).isEmpty();
     }
 
@@ -103,7 +103,7 @@ class DirectoryTest {
     void aUsersKeysGoWithThem() {
         String text = get(directory.addKey(ACCOUNT, user, null, "laptop", null)).text().reveal();
 
-        directory.removeUser(ACCOUNT, user).block(TIME);
+        directory.removeUser(ACCOUNT, user, false).block(TIME);
 
         assertThat(directory.holder(text).block(TIME)).isNull();
     }
@@ -112,7 +112,7 @@ class DirectoryTest {
     void tellsWhatChangedSince() {
         long before = get(directory.changes(ACCOUNT, -1)).next();
         String key = get(directory.addKey(ACCOUNT, user, null, "laptop", null)).key().id();
-        get(directory.removeKey(ACCOUNT, key));
+        get(directory.removeKey(ACCOUNT, key, false));
 
         Changes changes = get(directory.changes(ACCOUNT, before));
 
@@ -128,7 +128,7 @@ class DirectoryTest {
         long before = get(directory.changes(ACCOUNT, -1)).next();
         for (int i = 0; i < 3; i++) {
             get(directory.removeKey(ACCOUNT,
-                    get(directory.addKey(ACCOUNT, user, null, "k" + i, null)).key().id()));
+                    get(directory.addKey(ACCOUNT, user, null, "k" + i, null)).key().id(), false));
         }
 
         assertThat(get(directory.changes(ACCOUNT, before)).reset()).isTrue();
@@ -159,9 +159,9 @@ class DirectoryTest {
         String other = get(directory.addAccount(Id.create(), "other")).id();
         String key = get(directory.addKey(ACCOUNT, user, null, "k", null)).key().id();
 
-        assertThatThrownBy(() -> directory.removeKey(other, key).block(TIME))
+        assertThatThrownBy(() -> directory.removeKey(other, key, false).block(TIME))
                 .isInstanceOf(StoreException.Absent.class);
-        assertThatThrownBy(() -> directory.removeUser(other, user).block(TIME))
+        assertThatThrownBy(() -> directory.removeUser(other, user, false).block(TIME))
                 .isInstanceOf(StoreException.Absent.class);
         assertThat(
                 get(directory.decide(other, new AccessQuery(user, "workflows", "VIEW", Map.of()))).isValid())

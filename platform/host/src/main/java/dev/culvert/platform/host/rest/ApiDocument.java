@@ -80,9 +80,17 @@ public final class ApiDocument {
                     case OPERATOR -> "For operators.";
                     case RUNTIME -> "For keys of runtimes.";
                 });
+        List<Map<String, Object>> query = new ArrayList<>();
         if (call.who() == RestCall.Who.ADMIN) {
-            operation.put("parameters", List.of(ordered("name", "account", "in", "query", "required", false,
-                    "schema", Map.of("type", "string"))));
+            query.add(ordered("name", "account", "in", "query", "required", false, "schema",
+                    Map.of("type", "string")));
+        }
+        if (call.canForce()) {
+            query.add(ordered("name", "force", "in", "query", "required", false, "schema",
+                    Map.of("type", "boolean")));
+        }
+        if (!query.isEmpty()) {
+            operation.put("parameters", query);
         }
         Class<? extends Record> takes = call.takes();
         if (takes != null) {

@@ -8,10 +8,11 @@ import java.util.Map;
  * An authorised call.
  *
  * @param account the account: the caller's own, unless an operator named another
+ * @param isForced whether the caller overrides a refusal, by {@code ?force=true}
  * @param segments the values of the path's variable segments
  */
 public record CallScope(PlatformCaller caller, String account, EdgeRequest request,
-        Map<String, String> segments) {
+        boolean isForced, Map<String, String> segments) {
     /** The value of a variable segment. */
     public String segment(String name) {
         return segments.getOrDefault(name, "");

@@ -25,8 +25,6 @@ import reactor.core.publisher.Mono;
  * records of changes.
  */
 public final class RestApi implements EdgeHandler {
-    private static final String ACCOUNT = "account=";
-
     private final String module;
     private final List<RestCall> calls;
     private final Callers callers;
@@ -68,11 +66,15 @@ public final class RestApi implements EdgeHandler {
         return callers.caller(request.headers(), request.context())
                 .flatMap(caller -> {
                     var place = new AtomicReference<>(caller.account());
-                    Mono<EdgeResponse> work = admit(call.who(), caller, request)
-                            .doOnNext(place::set)
-                            .flatMap(account -> call.work()
-                                    .answer(new CallScope(caller, account, request,
-                                            segments(call, request))))
+                    Mono<EdgeResponse> work = Mono.defer(() -> {
+                        requireAllowed(call.who(), caller);
+                        CallQuery query = CallQuery.of(call, request.query());
+                        return account(caller, query)
+                                .doOnNext(place::set)
+                                .flatMap(account -> call.work()
+                                        .answer(new CallScope(caller, account, request,
+                                                query.isForced(), segments(call, request))));
+                    })
                             .onErrorMap(StoreException.class, StoreRefusal::told)
                             .cast(EdgeResponse.class);
                     return call.changes() ? audited(request, caller, place, work) : work;
@@ -84,8 +86,8 @@ public final class RestApi implements EdgeHandler {
         return segments == null ? Map.of() : segments;
     }
 
-    /** The account of the call. Errors: HandlerException FORBIDDEN, NOT_FOUND, BAD_REQUEST. */
-    private Mono<String> admit(Who who, PlatformCaller caller, EdgeRequest request) {
+    /** Throws HandlerException FORBIDDEN. */
+    private static void requireAllowed(Who who, PlatformCaller caller) {
         boolean may = switch (who) {
             case HOLDER -> true;
             case ADMIN -> caller.isAdmin();
@@ -93,20 +95,18 @@ public final class RestApi implements EdgeHandler {
             case RUNTIME -> caller.runtime() != null;
         };
         if (!may) {
-            return Mono.error(HandlerException.of(Reason.FORBIDDEN, switch (who) {
+            throw HandlerException.of(Reason.FORBIDDEN, switch (who) {
                 case RUNTIME -> "only a runtime's key may ask this";
                 case OPERATOR -> "only the control plane's operators may do this";
                 default -> "only administrators of the account may do this";
-            }));
+            });
         }
-        String query = request.query();
-        if (who != Who.ADMIN || query == null || query.isEmpty()) {
-            return Mono.just(caller.account());
-        }
-        return query.startsWith(ACCOUNT)
-                ? callers.account(caller, query.substring(ACCOUNT.length()))
-                : Mono.error(HandlerException.of(Reason.BAD_REQUEST,
-                        "the query has to be account=ID, or none"));
+    }
+
+    /** The account of the call. Errors: HandlerException NOT_FOUND, BAD_REQUEST. */
+    private Mono<String> account(PlatformCaller caller, CallQuery query) {
+        String named = query.account();
+        return named == null ? Mono.just(caller.account()) : callers.account(caller, named);
     }
 
     /** Writes one record, however the call ends, also when the caller disconnects at once. */
