@@ -104,7 +104,7 @@ public final class AdminHandler implements EdgeHandler {
     }
 
     private static void requireRole(EdgeRequest request, AdminRoute route) {
-        if (request.context().caller() instanceof AdminCaller caller && !caller.role().covers(route.role())) {
+        if (request.context().caller() instanceof AdminCaller caller && !route.admits(caller.role())) {
             throw HandlerException.of(Reason.FORBIDDEN, "this call needs an admin token of the role "
                     + route.role().word() + "; " + caller.name() + " has " + caller.role().word());
         }

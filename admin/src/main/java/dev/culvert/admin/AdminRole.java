@@ -3,18 +3,27 @@ package dev.culvert.admin;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** The role of an admin token. Each role includes the permissions of the roles before it. */
+/**
+ * The role of an admin token. Of {@link #READ}, {@link #OPERATE} and {@link #ADMIN} each includes the
+ * permissions of those before it. {@link #REGISTRAR} is beside them.
+ */
 public enum AdminRole {
     /** May read: every GET. */
     READ,
     /** May also operate: drain, disconnect, make enrolment tokens, replay webhooks. */
     OPERATE,
     /** May do anything: also create, delete and revoke runtimes, and manage admin tokens. */
-    ADMIN;
+    ADMIN,
+    /**
+     * May make the calls of {@link AdminRoute#forRegistrars} alone, on runtimes that it has created. The role
+     * of a control plane.
+     */
+    REGISTRAR;
 
     /** Whether this role includes the permissions of {@code needed}. */
     public boolean covers(AdminRole needed) {
-        return compareTo(needed) >= 0;
+        return this == needed
+                || (this != REGISTRAR && needed != REGISTRAR && compareTo(needed) > 0);
     }
 
     /** The word in JSON and on the command line. */

@@ -14,17 +14,29 @@ import reactor.core.publisher.Mono;
  * @param template the template of its path
  * @param call makes the response
  * @param role the lowest role that a token must have, below {@code /api/}
+ * @param registrar whether the role {@link AdminRole#REGISTRAR} may make it, too
  */
-public record AdminRoute(HttpMethod method, PathTemplate template, Call call, AdminRole role) {
+public record AdminRoute(HttpMethod method, PathTemplate template, Call call, AdminRole role,
+        boolean registrar) {
     /** By default, reads need the lowest role and changes the highest; {@link #needs} sets another. */
     public AdminRoute(HttpMethod method, String template, Call call) {
         this(method, new PathTemplate(template), call,
-                method.equals(HttpMethod.GET) ? AdminRole.READ : AdminRole.ADMIN);
+                method.equals(HttpMethod.GET) ? AdminRole.READ : AdminRole.ADMIN, false);
     }
 
     /** Returns this route with another role. */
     public AdminRoute needs(AdminRole other) {
-        return new AdminRoute(method, template, call, other);
+        return new AdminRoute(method, template, call, other, registrar);
+    }
+
+    /** Returns this route for registrars, too: its call sees to it that they reach their own runtimes only. */
+    public AdminRoute forRegistrars() {
+        return new AdminRoute(method, template, call, role, true);
+    }
+
+    /** Whether a caller of this role may make the call. */
+    public boolean admits(AdminRole caller) {
+        return caller == AdminRole.REGISTRAR ? registrar : caller.covers(role);
     }
 
     /** Makes the response to a call. Errors as in {@link AdminHandler}. */

@@ -17,4 +17,12 @@ class AdminRoleTest {
         assertThat(role("read").covers(role("operate"))).isFalse();
         assertThat(AdminRole.of("Admin")).isNull();
     }
+
+    @Test
+    void aRegistrarIsBesideTheOthers() {
+        for (String other : new String[]{"read", "operate", "admin"}) {
+            assertThat(role("registrar").covers(role(other))).isFalse();
+            assertThat(role(other).covers(role("registrar"))).isFalse();
+        }
+    }
 }

@@ -60,6 +60,7 @@ public class OpenApiTest {
     void schemasHaveTheMembersThatAreAnswered() {
         assertMembers("Runtime", AdminJson.RuntimeView.class);
         assertMembers("CreatedRuntime", AdminJson.CreatedRuntimeView.class);
+        assertMembers("ProvidedRuntime", AdminJson.ProvidedRuntimeView.class);
         assertMembers("HostedRuntime", AdminJson.HostedRuntimeView.class);
         assertMembers("EnrolmentToken", AdminJson.TokenView.class);
         assertMembers("Tunnel", AdminJson.TunnelView.class);

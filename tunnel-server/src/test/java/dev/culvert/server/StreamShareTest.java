@@ -52,7 +52,7 @@ class StreamShareTest {
     private static final RegisteredRuntime PROD = new RegisteredRuntime("id-1", "identity-1",
             new RuntimeName("acme", "prod"), "acme-prod.t.example", List.of(), Instant.EPOCH,
             Instant.EPOCH, new OwnLimits(Map.of(RuntimeLimit.MAX_STREAMS, (long) PLACES)), AccessRules.NONE,
-            null);
+            null, null);
 
     private final MovableClock clock = new MovableClock();
     private final RuntimeQuota quota = new RuntimeQuotas(CallerLimits.defaults().ofRuntime(),

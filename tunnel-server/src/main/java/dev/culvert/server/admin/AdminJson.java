@@ -2,6 +2,7 @@ package dev.culvert.server.admin;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import dev.culvert.http.observe.AuditTrail;
+import dev.culvert.server.runtime.EnrolmentCredential;
 import dev.culvert.server.runtime.IssuedToken;
 import dev.culvert.server.runtime.RegisteredRuntime;
 import dev.culvert.server.runtime.RuntimeRegistrar;
@@ -88,6 +89,15 @@ public final class AdminJson {
             RegisteredRuntime runtime = made.runtime();
             return new CreatedRuntimeView(runtime.name().account(), runtime.name().name(), runtime.host(),
                     runtime.hosts(), made.token().text(), made.token().stored().expires().toString());
+        }
+    }
+
+    /** A new runtime whose token the caller has made. */
+    public record ProvidedRuntimeView(String account, String name, String host, List<String> hosts,
+            String enrolmentExpiresAt) {
+        static ProvidedRuntimeView of(RegisteredRuntime runtime, EnrolmentCredential credential) {
+            return new ProvidedRuntimeView(runtime.name().account(), runtime.name().name(), runtime.host(),
+                    runtime.hosts(), credential.expires().toString());
         }
     }
 

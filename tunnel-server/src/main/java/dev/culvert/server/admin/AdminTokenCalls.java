@@ -83,7 +83,7 @@ final class AdminTokenCalls {
         AdminRole role = AdminRole.of(word);
         if (role == null) {
             throw HandlerException.of(Reason.BAD_REQUEST,
-                    "role: not a role (expected: read, operate or admin)");
+                    "role: not a role (expected: read, operate, admin or registrar)");
         }
         return role;
     }

@@ -1,15 +1,24 @@
 package dev.culvert.server.admin;
 
+import dev.culvert.admin.AdminCaller;
 import dev.culvert.admin.AdminRole;
 import dev.culvert.admin.AdminRoute;
 import dev.culvert.admin.JsonAnswer;
 import dev.culvert.handlers.rest.JsonFields;
 import dev.culvert.handlers.spi.EdgeRequest;
 import dev.culvert.handlers.spi.EdgeResponse;
+import dev.culvert.handlers.spi.HandlerException;
+import dev.culvert.handlers.spi.HandlerException.Reason;
+import dev.culvert.inbox.StoredWebhooks;
+import dev.culvert.inbox.model.InboxQuery;
+import dev.culvert.inbox.model.WebhookState;
+import dev.culvert.server.runtime.EnrolmentCredential;
 import dev.culvert.server.runtime.InvalidNameException;
 import dev.culvert.server.runtime.RegisteredRuntime;
 import dev.culvert.server.runtime.RuntimeName;
+import dev.culvert.server.runtime.RuntimeOrigin;
 import dev.culvert.server.runtime.RuntimeRegistrar;
+import dev.culvert.server.runtime.RuntimeScope;
 import dev.culvert.server.runtime.RuntimeStore;
 import dev.culvert.server.runtime.RuntimeUpstream;
 import dev.culvert.server.runtime.SessionView;
@@ -19,6 +28,7 @@ import dev.culvert.server.tunnel.ServerEvents;
 import dev.culvert.store.StoreException;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpResponseStatus;
+import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -39,6 +49,8 @@ final class RuntimeCalls {
     private final RuntimeRegistrar registrar;
     private final TunnelDirectory tunnels;
     private final ServerEvents events;
+    private final StoredWebhooks webhooks;
+    private final Clock clock;
     private final AdminAudit audit;
 
     RuntimeCalls(AdminApi.Parts parts, AdminAudit audit) {
@@ -46,17 +58,20 @@ final class RuntimeCalls {
         this.registrar = parts.registrar();
         this.tunnels = parts.tunnels();
         this.events = parts.events();
+        this.webhooks = parts.inbox().webhooks();
+        this.clock = parts.clock();
         this.audit = audit;
     }
 
     List<AdminRoute> routes() {
-        return List.of(new AdminRoute(HttpMethod.POST, ALL, (request, segments) -> create(request)),
-                new AdminRoute(HttpMethod.GET, ALL, (request, segments) -> list()),
+        return List.of(new AdminRoute(HttpMethod.POST, ALL, (request, segments) -> create(request))
+                .forRegistrars(),
+                new AdminRoute(HttpMethod.GET, ALL, (request, segments) -> list(request)).forRegistrars(),
                 new AdminRoute(HttpMethod.GET, ONE, (request, segments) -> show(name(segments))),
                 new AdminRoute(HttpMethod.PATCH, ONE,
-                        (request, segments) -> change(request, name(segments))),
+                        (request, segments) -> change(request, name(segments))).forRegistrars(),
                 new AdminRoute(HttpMethod.DELETE, ONE,
-                        (request, segments) -> delete(request, name(segments))),
+                        (request, segments) -> delete(request, name(segments))).forRegistrars(),
                 new AdminRoute(HttpMethod.POST, REVOKE,
                         (request, segments) -> revoke(request, name(segments))),
                 new AdminRoute(HttpMethod.POST, TOKENS,
@@ -64,49 +79,68 @@ final class RuntimeCalls {
     }
 
     private Mono<EdgeResponse> create(EdgeRequest request) {
-        return request.aggregate(AdminApi.MAX_BODY_BYTES).flatMap(body -> {
-            NewRuntime wanted = JsonFields.read(body, Set.of("account", "name", "hosts", "upstream", "ca"),
-                    fields -> new NewRuntime(new RuntimeName(fields.text("account"), fields.text("name")),
-                            fields.texts("hosts"), upstreamIn(fields)));
-            return create(request, wanted);
-        }).map(made -> JsonAnswer.of(HttpResponseStatus.CREATED, made));
+        return request.aggregate(AdminApi.MAX_BODY_BYTES)
+                .flatMap(body -> create(request, NewRuntime.read(body, clock.instant())))
+                .map(made -> JsonAnswer.of(HttpResponseStatus.CREATED, made));
     }
 
     private Mono<Record> create(EdgeRequest request, NewRuntime wanted) {
-        RuntimeUpstream upstream = wanted.upstream;
-        return upstream == null
-                ? audit.noted(request.context(), "runtime created", wanted.name,
-                        registrar.register(wanted.name, wanted.hosts)).map(AdminJson.CreatedRuntimeView::of)
-                : audit.noted(request.context(), "runtime created", wanted.name + ": upstream " + upstream,
-                        registrar.register(wanted.name, wanted.hosts, upstream))
-                        .map(AdminJson.HostedRuntimeView::of);
+        RuntimeUpstream upstream = wanted.upstream();
+        EnrolmentCredential credential = wanted.credential();
+        String registrar = scope(request).registrar();
+        String thing = wanted.name() + (upstream == null ? "" : ": upstream " + upstream);
+        var origin = new RuntimeOrigin(registrar == null ? "" : registrar, wanted.digest());
+        Mono<? extends Record> made;
+        if (credential != null) {
+            made = noted(request, thing,
+                    this.registrar.provide(wanted.name(), wanted.hosts(), credential, origin))
+                    .map(runtime -> AdminJson.ProvidedRuntimeView.of(runtime, credential));
+        } else if (upstream != null) {
+            made = noted(request, thing, registrar == null
+                    ? this.registrar.register(wanted.name(), wanted.hosts(), upstream)
+                    : this.registrar.provide(wanted.name(), wanted.hosts(), upstream, origin))
+                    .map(AdminJson.HostedRuntimeView::of);
+        } else if (registrar == null) {
+            made = noted(request, thing, this.registrar.register(wanted.name(), wanted.hosts()))
+                    .map(AdminJson.CreatedRuntimeView::of);
+        } else {
+            throw new InvalidNameException("enrolment",
+                    "missing (expected: it or upstream, as a registrar makes the tokens of its runtimes)");
+        }
+        return made.cast(Record.class);
     }
 
-    private record NewRuntime(RuntimeName name, List<String> hosts, @Nullable RuntimeUpstream upstream) {}
+    private <T> Mono<T> noted(EdgeRequest request, String thing, Mono<T> created) {
+        return audit.noted(request.context(), "runtime created", thing, created);
+    }
 
-    private static @Nullable RuntimeUpstream upstreamIn(JsonFields fields) {
-        String url = fields.optionalText("upstream");
-        String ca = fields.optionalText("ca");
-        if (url == null && ca != null) {
-            throw new InvalidNameException("ca", "given without upstream (expected: both)");
-        }
-        return url == null ? null : RuntimeUpstream.of(url, ca);
+    /** The runtimes that a call may change: a registrar's own. */
+    private static RuntimeScope scope(EdgeRequest request) {
+        return request.context().caller() instanceof AdminCaller caller
+                && caller.role() == AdminRole.REGISTRAR
+                        ? new RuntimeScope(caller.name())
+                        : RuntimeScope.ALL;
     }
 
     /** Runs off the event loop, because the list may be long. */
-    private Mono<EdgeResponse> list() {
+    private Mono<EdgeResponse> list(EdgeRequest request) {
         return Mono.<EdgeResponse>fromSupplier(() -> {
-            Map<String, List<SessionView>> sessions = tunnels.sessions()
-                    .stream()
-                    .collect(Collectors.groupingBy(SessionView::runtimeId));
+            RuntimeQuery query = RuntimeQuery.of(request);
+            List<RegisteredRuntime> found = store.runtimes(scope(request), query.after(), query.limit());
+            RegisteredRuntime last = found.size() < query.limit() ? null : found.getLast();
             return JsonAnswer.of(HttpResponseStatus.OK,
-                    new JsonAnswer.Page<>(store.runtimes()
-                            .stream()
-                            .map(runtime -> AdminJson.RuntimeView.of(runtime, tunnels.stateOf(runtime.id()),
-                                    sessions.getOrDefault(runtime.id(), List.of()),
-                                    tunnels.waitingFor(runtime.id())))
-                            .toList(), null));
+                    new JsonAnswer.Page<>(views(found), last == null ? null : last.name().toString()));
         }).subscribeOn(Schedulers.boundedElastic());
+    }
+
+    private List<AdminJson.RuntimeView> views(List<RegisteredRuntime> runtimes) {
+        Map<String, List<SessionView>> sessions = tunnels.sessions()
+                .stream()
+                .collect(Collectors.groupingBy(SessionView::runtimeId));
+        return runtimes.stream()
+                .map(runtime -> AdminJson.RuntimeView.of(runtime, tunnels.stateOf(runtime.id()),
+                        sessions.getOrDefault(runtime.id(), List.of()), tunnels.waitingFor(runtime.id())))
+                .toList();
     }
 
     private Mono<EdgeResponse> show(RuntimeName name) {
@@ -125,9 +159,13 @@ final class RuntimeCalls {
         return request.aggregate(AdminApi.MAX_BODY_BYTES).flatMap(body -> {
             Change wanted = JsonFields.read(body, Set.of("hosts", "upstream", "ca"), Change::of);
             RuntimeUpstream upstream = wanted.upstream;
+            RuntimeScope scope = scope(request);
+            if (upstream != null && scope.registrar() != null) {
+                throw HandlerException.of(Reason.FORBIDDEN, "a registrar changes hosts only");
+            }
             return upstream == null
                     ? audit.noted(request.context(), "runtime hosts changed", name,
-                            registrar.replaceHosts(name, wanted.hosts))
+                            registrar.replaceHosts(name, wanted.hosts, scope))
                     : audit.noted(request.context(), "runtime upstream changed",
                             name + ": upstream " + upstream, registrar.replaceUpstream(name, upstream));
         })
@@ -139,7 +177,7 @@ final class RuntimeCalls {
     /** Other hosts, or another upstream: each is one transaction. */
     private record Change(List<String> hosts, @Nullable RuntimeUpstream upstream) {
         static Change of(JsonFields fields) {
-            RuntimeUpstream upstream = upstreamIn(fields);
+            RuntimeUpstream upstream = NewRuntime.upstreamIn(fields);
             if (upstream != null && fields.has("hosts")) {
                 throw new InvalidNameException("hosts",
                         "given with upstream (expected: one of them in a call)");
@@ -149,8 +187,31 @@ final class RuntimeCalls {
     }
 
     private Mono<EdgeResponse> delete(EdgeRequest request, RuntimeName name) {
+        RuntimeScope scope = scope(request);
+        return RuntimeQuery.keepsPending(request, scope)
+                ? requireNoPending(name, scope).then(Mono.defer(() -> deleted(request, name, scope)))
+                : deleted(request, name, scope);
+    }
+
+    /** Emits nothing. Errors: {@link StoreException.Conflict} while webhooks of the runtime wait. */
+    private Mono<Void> requireNoPending(RuntimeName name, RuntimeScope scope) {
+        return Mono.defer(() -> {
+            RegisteredRuntime runtime = store.byName(name);
+            return runtime == null || !scope.covers(runtime)
+                    ? Mono.empty()
+                    : webhooks.list(new InboxQuery(WebhookState.PENDING, runtime.id(), null, null,
+                            InboxQuery.MAX_LIMIT));
+        })
+                .flatMap(page -> page.entries().isEmpty()
+                        ? Mono.empty()
+                        : Mono.error(new StoreException.Conflict("the runtime " + name + " has "
+                                + (page.next() == null ? "" : "more than ") + page.entries().size()
+                                + " pending webhooks (expected: none, or pending=delete)")));
+    }
+
+    private Mono<EdgeResponse> deleted(EdgeRequest request, RuntimeName name, RuntimeScope scope) {
         return audit.noted(request.context(), "runtime deleted", name,
-                registrar.delete(name).doOnNext(gone -> tell(ServerEvent.Kind.DELETED, name)))
+                registrar.delete(name, scope).doOnNext(gone -> tell(ServerEvent.Kind.DELETED, name)))
                 .map(gone -> EdgeResponse.Http.empty(HttpResponseStatus.NO_CONTENT));
     }
 

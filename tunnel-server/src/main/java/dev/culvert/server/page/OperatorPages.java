@@ -1,6 +1,7 @@
 package dev.culvert.server.page;
 
 import dev.culvert.admin.AdminHandler;
+import dev.culvert.admin.AdminRole;
 import dev.culvert.config.ConfigBinding;
 import dev.culvert.config.HostPort;
 import dev.culvert.handlers.spi.EdgeHandler;
@@ -109,6 +110,7 @@ public final class OperatorPages implements EdgeHandler, AutoCloseable {
     private static Mono<WebUser> user(AdminAccess access, String token) {
         var proof = AdminAccess.Proof.of(token);
         return access.caller(proof)
+                .filter(caller -> caller.role() != AdminRole.REGISTRAR) // a program's
                 .map(caller -> new WebUser(caller, caller.role().word(),
                         Mono.defer(() -> access.caller(proof))
                                 .map(now -> now.equals(caller))

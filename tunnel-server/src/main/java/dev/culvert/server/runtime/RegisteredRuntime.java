@@ -21,10 +21,11 @@ import org.jspecify.annotations.Nullable;
  * @param access its access rules
  * @param upstream the upstream of a hosted runtime, which has no tunnel, no tokens and no clients; null: it
  *     has a tunnel
+ * @param origin the call that created it, if that call may be repeated; null: it may not
  */
 public record RegisteredRuntime(String id, String identity, RuntimeName name, String host, List<String> hosts,
         Instant created, @Nullable Instant connected, OwnLimits limits, AccessRules access,
-        @Nullable RuntimeUpstream upstream) {
+        @Nullable RuntimeUpstream upstream, @Nullable RuntimeOrigin origin) {
     public RegisteredRuntime {
         hosts = List.copyOf(hosts);
     }
@@ -32,43 +33,48 @@ public record RegisteredRuntime(String id, String identity, RuntimeName name, St
     /** Makes a runtime that never had a client. */
     public RegisteredRuntime(String id, String identity, RuntimeName name, String host, List<String> hosts,
             Instant created) {
-        this(id, identity, name, host, hosts, created, null, OwnLimits.NONE, AccessRules.NONE,
-                null);
+        this(id, identity, name, host, hosts, created, null, OwnLimits.NONE, AccessRules.NONE, null, null);
     }
 
     /** Returns a copy with another identity, which no client has used yet. */
     public RegisteredRuntime withIdentity(String another) {
         return new RegisteredRuntime(id, another, name, host, hosts, created, null, limits, access,
-                upstream);
+                upstream, origin);
     }
 
     /** Returns a copy with other custom hosts. */
     public RegisteredRuntime withHosts(List<String> others) {
         return new RegisteredRuntime(id, identity, name, host, others, created, connected, limits, access,
-                upstream);
+                upstream, origin);
     }
 
     /** Returns a copy with the time of the first connection. */
     public RegisteredRuntime withConnected(Instant first) {
         return new RegisteredRuntime(id, identity, name, host, hosts, created, first, limits, access,
-                upstream);
+                upstream, origin);
     }
 
     /** Returns a copy with other limits of its own. */
     public RegisteredRuntime withLimits(OwnLimits own) {
         return new RegisteredRuntime(id, identity, name, host, hosts, created, connected, own, access,
-                upstream);
+                upstream, origin);
     }
 
     /** Returns a copy with other access rules. */
     public RegisteredRuntime withAccess(AccessRules rules) {
         return new RegisteredRuntime(id, identity, name, host, hosts, created, connected, limits, rules,
-                upstream);
+                upstream, origin);
     }
 
     /** Returns a copy with another upstream. */
     public RegisteredRuntime withUpstream(RuntimeUpstream other) {
         return new RegisteredRuntime(id, identity, name, host, hosts, created, connected, limits, access,
-                other);
+                other, origin);
+    }
+
+    /** Returns a copy with the call that created it. */
+    public RegisteredRuntime withOrigin(RuntimeOrigin by) {
+        return new RegisteredRuntime(id, identity, name, host, hosts, created, connected, limits, access,
+                upstream, by);
     }
 }

@@ -89,6 +89,29 @@ public final class RuntimeRegistrar {
         }).subscribeOn(Schedulers.boundedElastic());
     }
 
+    /**
+     * Registers a runtime whose first token another part has made. The same call again emits the runtime as
+     * it is now. Errors, beside the class's: {@link StoreException.Conflict} when a host is taken, or the
+     * runtime was created by another call.
+     */
+    public Mono<RegisteredRuntime> provide(RuntimeName name, List<String> customHosts,
+            EnrolmentCredential credential, RuntimeOrigin origin) {
+        return Mono.defer(() -> {
+            RegisteredRuntime runtime = named(name, checked(customHosts)).withOrigin(origin);
+            return store.create(runtime, credential.of(runtime.id()));
+        }).subscribeOn(Schedulers.boundedElastic());
+    }
+
+    /** Registers a hosted runtime, as {@link #provide(RuntimeName, List, EnrolmentCredential, RuntimeOrigin)}. */
+    public Mono<RegisteredRuntime> provide(RuntimeName name, List<String> customHosts,
+            RuntimeUpstream upstream, RuntimeOrigin origin) {
+        return Mono.defer(() -> {
+            List<String> hosts = checked(customHosts);
+            upstreams.check(upstream);
+            return store.create(named(name, hosts).withUpstream(upstream).withOrigin(origin));
+        }).subscribeOn(Schedulers.boundedElastic());
+    }
+
     private RegisteredRuntime named(RuntimeName name, List<String> hosts) {
         return new RegisteredRuntime(UUID.randomUUID().toString(), UUID.randomUUID().toString(), name,
                 name.label() + '.' + domain, hosts, now());
@@ -107,10 +130,17 @@ public final class RuntimeRegistrar {
 
     /**
      * Replaces a runtime's custom hosts; its tunnels are not touched. Errors, beside the class's: {@link
-     * StoreException.Absent}, {@link StoreException.Conflict} when a host is taken.
+     * StoreException.Absent}, also for a runtime out of {@code scope}, {@link StoreException.Conflict} when a
+     * host is taken.
      */
+    public Mono<RegisteredRuntime> replaceHosts(RuntimeName name, List<String> customHosts,
+            RuntimeScope scope) {
+        return Mono.defer(() -> store.replaceHosts(name, checked(customHosts), scope));
+    }
+
+    /** Replaces the custom hosts of any runtime. */
     public Mono<RegisteredRuntime> replaceHosts(RuntimeName name, List<String> customHosts) {
-        return Mono.defer(() -> store.replaceHosts(name, checked(customHosts)));
+        return replaceHosts(name, customHosts, RuntimeScope.ALL);
     }
 
     private List<String> checked(List<String> customHosts) {
@@ -159,10 +189,18 @@ public final class RuntimeRegistrar {
                 .doOnError(StoreException.Failed.class, failed -> closeAll(name, revoked(name))));
     }
 
-    /** Deletes a runtime and disconnects it. Errors, beside the class's: {@link StoreException.Absent}. */
+    /** Deletes any runtime, as {@link #delete(RuntimeName, RuntimeScope)}. */
     public Mono<RegisteredRuntime> delete(RuntimeName name) {
+        return delete(name, RuntimeScope.ALL);
+    }
+
+    /**
+     * Deletes a runtime and disconnects it. Errors, beside the class's: {@link StoreException.Absent}, also
+     * for a runtime out of {@code scope}.
+     */
+    public Mono<RegisteredRuntime> delete(RuntimeName name, RuntimeScope scope) {
         String reason = "the runtime " + name + " was deleted";
-        return Uncancellable.of(store.delete(name).doOnNext(gone -> {
+        return Uncancellable.of(store.delete(name, scope).doOnNext(gone -> {
             tunnels.closeAll(gone.id(), reason);
             forgotten.accept(gone);
         }).doOnError(StoreException.Failed.class, failed -> closeAll(name, reason)));

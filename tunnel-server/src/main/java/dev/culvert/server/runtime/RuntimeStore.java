@@ -42,13 +42,22 @@ public interface RuntimeStore {
     /** All runtimes, ordered by name. */
     List<RegisteredRuntime> runtimes();
 
+    /**
+     * The runtimes of a scope, ordered by name.
+     *
+     * @param after begins after this name; null: with the first
+     * @param limit the maximum number
+     */
+    List<RegisteredRuntime> runtimes(RuntimeScope scope, @Nullable RuntimeName after, int limit);
+
     /** The token with an id, expired or not, or null. Tokens that expired long ago are deleted. */
     @Nullable
     StoredToken token(String tokenId);
 
     /**
      * Stores a new runtime with its first token, both or neither. Errors: {@link StoreException.Conflict}
-     * when its name or one of its hosts is taken, {@link StoreException.Full}. Emits the runtime.
+     * when its name or one of its hosts is taken, {@link StoreException.Full}. Emits the runtime: that
+     * stored before, unchanged, if it has the same origin.
      */
     Mono<RegisteredRuntime> create(RegisteredRuntime runtime, StoredToken first);
 
@@ -62,15 +71,29 @@ public interface RuntimeStore {
      * Deletes a runtime and its tokens. Errors: {@link StoreException.Absent}; {@link StoreException.Failed}
      * when the deletion can't be written. Then the runtime stays, but look-ups no longer find its identity
      * and tokens. Emits the deleted runtime.
+     *
+     * @param scope runtimes out of it are absent
      */
-    Mono<RegisteredRuntime> delete(RuntimeName name);
+    Mono<RegisteredRuntime> delete(RuntimeName name, RuntimeScope scope);
+
+    /** Deletes any runtime. */
+    default Mono<RegisteredRuntime> delete(RuntimeName name) {
+        return delete(name, RuntimeScope.ALL);
+    }
 
     /**
      * Replaces a runtime's custom hosts. Errors: {@link StoreException.Absent}, {@link
      * StoreException.Conflict} when one belongs to another runtime, {@link InvalidNameException} for too
      * many. Emits the changed runtime.
+     *
+     * @param scope runtimes out of it are absent
      */
-    Mono<RegisteredRuntime> replaceHosts(RuntimeName name, List<String> hosts);
+    Mono<RegisteredRuntime> replaceHosts(RuntimeName name, List<String> hosts, RuntimeScope scope);
+
+    /** Replaces the custom hosts of any runtime. */
+    default Mono<RegisteredRuntime> replaceHosts(RuntimeName name, List<String> hosts) {
+        return replaceHosts(name, hosts, RuntimeScope.ALL);
+    }
 
     /** Replaces a runtime's own limits. Errors: {@link StoreException.Absent}. Emits the changed runtime. */
     Mono<RegisteredRuntime> replaceLimits(RuntimeName name, OwnLimits limits);

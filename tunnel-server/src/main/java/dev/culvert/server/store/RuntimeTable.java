@@ -3,6 +3,7 @@ package dev.culvert.server.store;
 import dev.culvert.server.runtime.InvalidNameException;
 import dev.culvert.server.runtime.RegisteredRuntime;
 import dev.culvert.server.runtime.RuntimeName;
+import dev.culvert.server.runtime.RuntimeScope;
 import dev.culvert.server.runtime.StoredToken;
 import dev.culvert.store.StoreException;
 import java.time.Instant;
@@ -73,6 +74,30 @@ final class RuntimeTable {
 
     List<RegisteredRuntime> runtimes() {
         return List.copyOf(byName.values());
+    }
+
+    List<RegisteredRuntime> runtimes(RuntimeScope scope, @Nullable RuntimeName after, int limit) {
+        return (after == null ? byName : byName.tailMap(after, false)).values()
+                .stream()
+                .filter(scope::covers)
+                .limit(limit)
+                .toList();
+    }
+
+    /** The runtime that the call which creates this one has created before, or null. */
+    @Nullable
+    RegisteredRuntime repeated(RegisteredRuntime wanted) {
+        RegisteredRuntime known = byName.get(wanted.name());
+        return known != null && known.origin() != null && known.origin().equals(wanted.origin())
+                ? known
+                : null;
+    }
+
+    /** Throws when a new runtime can't have {@code first} as its token. */
+    void checkFirst(StoredToken first) {
+        if (tokens.containsKey(first.id())) {
+            throw new StoreException.Conflict("there is another enrolment token with this id");
+        }
     }
 
     @Nullable

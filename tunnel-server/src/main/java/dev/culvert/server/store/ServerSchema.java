@@ -62,7 +62,10 @@ final class ServerSchema {
             List.of("""
                     CREATE TABLE runtime_upstreams (
                       runtime_id TEXT PRIMARY KEY REFERENCES runtimes (id) ON DELETE CASCADE,
-                      url TEXT NOT NULL, ca TEXT) STRICT"""));
+                      url TEXT NOT NULL, ca TEXT) STRICT"""),
+            // Of those whose creation may be repeated.
+            List.of("ALTER TABLE runtimes ADD COLUMN registrar TEXT",
+                    "ALTER TABLE runtimes ADD COLUMN request BLOB"));
 
     static final SqliteSchema SCHEMA = new SqliteSchema(VERSIONS, "runtimes");
 

@@ -110,7 +110,8 @@ final class SqliteAdminTokens implements AdminTokenStore {
                 AdminRole role = AdminRole.of(row.getString("role"));
                 if (role == null) {
                     throw new SQLException(
-                            "it holds an admin token of an unknown role (expected: read, operate, admin)");
+                            "it holds an admin token of an unknown role (expected: read, operate, admin,"
+                                    + " registrar)");
                 }
                 byte[] earlier = row.getBytes("earlier");
                 NamedToken token = new NamedToken(row.getString("name"), role,

@@ -7,6 +7,8 @@ import dev.culvert.server.access.AccessRules;
 import dev.culvert.server.runtime.GenerationStore;
 import dev.culvert.server.runtime.RegisteredRuntime;
 import dev.culvert.server.runtime.RuntimeName;
+import dev.culvert.server.runtime.RuntimeOrigin;
+import dev.culvert.server.runtime.RuntimeScope;
 import dev.culvert.server.runtime.RuntimeStore;
 import dev.culvert.server.runtime.RuntimeUpstream;
 import dev.culvert.server.runtime.StoredToken;
@@ -29,6 +31,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -124,6 +127,11 @@ public final class SqliteRuntimeStore implements RuntimeStore {
     }
 
     @Override
+    public List<RegisteredRuntime> runtimes(RuntimeScope scope, @Nullable RuntimeName after, int limit) {
+        return table.runtimes(scope, after, limit);
+    }
+
+    @Override
     public @Nullable StoredToken token(String tokenId) {
         return table.token(tokenId);
     }
@@ -131,29 +139,47 @@ public final class SqliteRuntimeStore implements RuntimeStore {
     @Override
     public Mono<RegisteredRuntime> create(RegisteredRuntime runtime, StoredToken first) {
         return database.transact(connection -> {
-            table.check(runtime);
-            insert(connection, runtime);
-            insert(connection, first);
-            return runtime;
-        }, made -> {
+            RegisteredRuntime before = table.repeated(runtime);
+            if (before == null) {
+                table.check(runtime);
+                table.checkFirst(first);
+                insert(connection, runtime);
+                insert(connection, first);
+            }
+            return new Created(runtime, before);
+        }, created -> created.orAdd(made -> {
             table.add(made);
             table.put(first);
-            return made;
-        });
+        }));
     }
 
     @Override
     public Mono<RegisteredRuntime> create(RegisteredRuntime hosted) {
         RuntimeUpstream upstream = Objects.requireNonNull(hosted.upstream());
         return database.transact(connection -> {
-            table.check(hosted);
-            insert(connection, hosted);
-            SqliteRuntimeUpstreams.replace(connection, hosted.id(), upstream);
-            return hosted;
-        }, made -> {
-            table.add(made);
-            return made;
-        });
+            RegisteredRuntime before = table.repeated(hosted);
+            if (before == null) {
+                table.check(hosted);
+                insert(connection, hosted);
+                SqliteRuntimeUpstreams.replace(connection, hosted.id(), upstream);
+            }
+            return new Created(hosted, before);
+        }, created -> created.orAdd(table::add));
+    }
+
+    /**
+     * A created runtime.
+     *
+     * @param before what the same call created before; null: this is the first one
+     */
+    private record Created(RegisteredRuntime runtime, @Nullable RegisteredRuntime before) {
+        RegisteredRuntime orAdd(Consumer<RegisteredRuntime> adding) {
+            if (before != null) {
+                return before;
+            }
+            adding.accept(runtime);
+            return runtime;
+        }
     }
 
     @Override
@@ -173,9 +199,9 @@ public final class SqliteRuntimeStore implements RuntimeStore {
     }
 
     @Override
-    public Mono<RegisteredRuntime> delete(RuntimeName name) {
+    public Mono<RegisteredRuntime> delete(RuntimeName name, RuntimeScope scope) {
         return database.transact(connection -> {
-            RegisteredRuntime before = present(name);
+            RegisteredRuntime before = present(name, scope);
             RegisteredRuntime held = hold(before, UUID.randomUUID().toString());
             SqliteDatabase.update(connection, "DELETE FROM runtimes WHERE id = ?", held.id());
             return new Gone(before, held);
@@ -229,9 +255,9 @@ public final class SqliteRuntimeStore implements RuntimeStore {
     }
 
     @Override
-    public Mono<RegisteredRuntime> replaceHosts(RuntimeName name, List<String> hosts) {
+    public Mono<RegisteredRuntime> replaceHosts(RuntimeName name, List<String> hosts, RuntimeScope scope) {
         return database.transact(connection -> {
-            RegisteredRuntime before = present(name);
+            RegisteredRuntime before = present(name, scope);
             RegisteredRuntime after = before.withHosts(hosts);
             table.checkHosts(after);
             SqliteDatabase.update(connection, "DELETE FROM custom_hosts WHERE runtime_id = ?", before.id());
@@ -300,8 +326,12 @@ public final class SqliteRuntimeStore implements RuntimeStore {
     }
 
     private RegisteredRuntime present(RuntimeName name) {
+        return present(name, RuntimeScope.ALL);
+    }
+
+    private RegisteredRuntime present(RuntimeName name, RuntimeScope scope) {
         RegisteredRuntime runtime = table.byName(name);
-        if (runtime == null) {
+        if (runtime == null || !scope.covers(runtime)) {
             throw new StoreException.Absent("there is no runtime " + name);
         }
         return runtime;
@@ -407,10 +437,13 @@ public final class SqliteRuntimeStore implements RuntimeStore {
 
     private static void insert(Connection connection, RegisteredRuntime runtime) throws SQLException {
         RuntimeName name = runtime.name();
+        RuntimeOrigin origin = runtime.origin();
         SqliteDatabase.update(connection,
-                "INSERT INTO runtimes (id, identity, account, name, label, created) VALUES (?, ?, ?, ?, ?, ?)",
+                "INSERT INTO runtimes (id, identity, account, name, label, created, registrar, request)"
+                        + " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 runtime.id(), runtime.identity(), name.account(), name.name(), name.label(),
-                runtime.created().toEpochMilli());
+                runtime.created().toEpochMilli(), origin == null ? null : origin.registrar(),
+                origin == null ? null : origin.request().bytes());
         insertHosts(connection, runtime);
     }
 
@@ -439,8 +472,8 @@ public final class SqliteRuntimeStore implements RuntimeStore {
         try (var statement = connection.createStatement();
                 ResultSet row = statement
                         .executeQuery(
-                                "SELECT id, identity, account, name, created, connected FROM runtimes"
-                                        + " ORDER BY created, id")) {
+                                "SELECT id, identity, account, name, created, connected, registrar, request"
+                                        + " FROM runtimes ORDER BY created, id")) {
             while (row.next()) {
                 var name = new RuntimeName(row.getString("account"), row.getString("name"));
                 String id = row.getString("id");
@@ -450,7 +483,7 @@ public final class SqliteRuntimeStore implements RuntimeStore {
                         hosts.getOrDefault(id, List.of()), Instant.ofEpochMilli(row.getLong("created")),
                         connected == 0 ? null : Instant.ofEpochMilli(connected),
                         ownLimits.getOrDefault(id, OwnLimits.NONE),
-                        access.getOrDefault(id, AccessRules.NONE), upstreams.get(id)));
+                        access.getOrDefault(id, AccessRules.NONE), upstreams.get(id), origin(row)));
             }
         }
         try (var statement = connection.createStatement();
@@ -465,6 +498,11 @@ public final class SqliteRuntimeStore implements RuntimeStore {
             }
         }
         return table;
+    }
+
+    private static @Nullable RuntimeOrigin origin(ResultSet row) throws SQLException {
+        byte[] request = row.getBytes("request");
+        return request == null ? null : new RuntimeOrigin(row.getString("registrar"), Sha256.from(request));
     }
 
     private static Map<String, List<String>> customHosts(Connection connection) throws SQLException {

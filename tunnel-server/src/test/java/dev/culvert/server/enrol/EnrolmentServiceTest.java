@@ -14,11 +14,14 @@ import dev.culvert.certs.ClientIdentity;
 import dev.culvert.certs.EnrolmentProof;
 import dev.culvert.certs.EnrolmentToken;
 import dev.culvert.certs.Pem;
+import dev.culvert.certs.Sha256;
 import dev.culvert.server.FakeTunnels;
 import dev.culvert.server.MovableClock;
+import dev.culvert.server.runtime.EnrolmentCredential;
 import dev.culvert.server.runtime.EnrolmentTokens;
 import dev.culvert.server.runtime.RegisteredRuntime;
 import dev.culvert.server.runtime.RuntimeName;
+import dev.culvert.server.runtime.RuntimeOrigin;
 import dev.culvert.server.runtime.RuntimeRegistrar;
 import dev.culvert.server.runtime.RuntimeStore;
 import dev.culvert.server.store.SqliteRuntimeStore;
@@ -34,6 +37,8 @@ import java.security.KeyPairGenerator;
 import java.security.NoSuchAlgorithmException;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -101,6 +106,22 @@ class EnrolmentServiceTest {
         assertThat(Base64Url.decode("proof", json.path("proof").asText(), EnrolmentProof.BYTES))
                 .isEqualTo(EnrolmentProof.response(token.secretHash(), nonce, certificate.getEncoded(),
                         ca.certificate().getEncoded()));
+    }
+
+    @Test
+    void aTokenOfAnotherPartEnrolsByTheSameProof() {
+        EnrolmentToken theirs = EnrolmentToken.generate(ca.certificate());
+        Instant expires = clock.instant().plus(Duration.ofHours(1)).truncatedTo(ChronoUnit.MILLIS);
+        var name = new RuntimeName("acme", "other");
+        await(registrar.provide(name, List.of(),
+                EnrolmentCredential.of(theirs.id(), Base64Url.encode(theirs.secretHash()), expires),
+                new RuntimeOrigin("plane", Sha256.of(new byte[0]))));
+
+        JsonNode enrolled = json(prove(theirs, nonce(theirs.id()), request));
+
+        assertThat(enrolled.path("runtime").asText()).isEqualTo("other");
+        clock.advance(Duration.ofHours(1));
+        assertThat(prove(theirs, nonce(theirs.id()), request).status()).isEqualTo(401);
     }
 
     /** The next server may know what is unknown here, so a client must not take a refusal as final. */

@@ -45,7 +45,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class TunnelRequestTest {
     private static final RegisteredRuntime PROD = new RegisteredRuntime("id-1", "identity-1",
             new RuntimeName("acme", "prod"), "acme-prod.t.example", List.of(), Instant.EPOCH,
-            Instant.EPOCH, OwnLimits.NONE, AccessRules.NONE, null);
+            Instant.EPOCH, OwnLimits.NONE, AccessRules.NONE, null, null);
 
     private final MovableClock clock = new MovableClock();
     private final TunnelRegistry registry = new TunnelRegistry(clock, new AtomicLong()::incrementAndGet,
