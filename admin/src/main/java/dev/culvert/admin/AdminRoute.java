@@ -29,7 +29,7 @@ public record AdminRoute(HttpMethod method, PathTemplate template, Call call, Ad
         return new AdminRoute(method, template, call, other, registrar);
     }
 
-    /** Returns this route for registrars, too: its call sees to it that they reach their own runtimes only. */
+    /** Returns this route for registrars, too. Its call must let them reach their own runtimes only. */
     public AdminRoute forRegistrars() {
         return new AdminRoute(method, template, call, role, true);
     }

@@ -70,6 +70,7 @@ class ArchitectureTest {
             .module("platform.host", "certs config store http handlers")
             .door("platform.host", ". rest spi")
             .module("platform.directory", "certs config store http handlers platform.host")
+            .module("platform.runtimes", "certs config store http handlers platform.host")
             .module("standins", "certs")
             .door("standins", "argo git")
             .module("appproxy", "certs config http handlers")

@@ -102,7 +102,7 @@ public final class RuntimeRegistrar {
         }).subscribeOn(Schedulers.boundedElastic());
     }
 
-    /** Registers a hosted runtime, as {@link #provide(RuntimeName, List, EnrolmentCredential, RuntimeOrigin)}. */
+    /** Registers a hosted runtime. The same call again has the same result, as above. */
     public Mono<RegisteredRuntime> provide(RuntimeName name, List<String> customHosts,
             RuntimeUpstream upstream, RuntimeOrigin origin) {
         return Mono.defer(() -> {

@@ -287,6 +287,8 @@ class SqliteRuntimeStoreTest {
             statement.execute("DROP INDEX runtimes_by_identity");
             statement.execute("ALTER TABLE runtimes DROP COLUMN identity");
             statement.execute("ALTER TABLE runtimes DROP COLUMN connected");
+            statement.execute("ALTER TABLE runtimes DROP COLUMN registrar");
+            statement.execute("ALTER TABLE runtimes DROP COLUMN request");
             statement.execute("ALTER TABLE tokens DROP COLUMN certificate");
             statement.execute("UPDATE schema_version SET version = 1");
         }

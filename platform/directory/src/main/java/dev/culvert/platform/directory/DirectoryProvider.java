@@ -29,6 +29,8 @@ import dev.culvert.platform.host.spi.Decisions;
 import dev.culvert.platform.host.spi.Events;
 import dev.culvert.platform.host.spi.PlatformModule;
 import dev.culvert.platform.host.spi.RuntimeCalls;
+import dev.culvert.platform.host.spi.RuntimeEnds;
+import dev.culvert.platform.host.spi.RuntimeKeys;
 import dev.culvert.platform.host.spi.Store;
 import dev.culvert.platform.host.spi.TableVersions;
 
@@ -52,7 +54,7 @@ import reactor.core.scheduler.Schedulers;
 
 /**
  * The module that knows people: accounts, users, keys, teams and rules. It offers the platform's {@link
- * Callers}, {@link Decisions} and {@link RuntimeCalls}.
+ * Callers}, {@link Decisions}, {@link RuntimeCalls} and {@link RuntimeKeys}.
  */
 public final class DirectoryProvider implements PlatformModule {
     static final String NAME = "directory";
@@ -110,12 +112,14 @@ public final class DirectoryProvider implements PlatformModule {
     public Map<Class<?>, Function<HandlerContext, ?>> services() {
         return Map.of(Callers.class, context -> new KeyCheck(parts(context).directory()),
                 Decisions.class, context -> new RuleDecisions(parts(context).directory()),
-                RuntimeCalls.class, context -> parts(context).runtimes());
+                RuntimeCalls.class, context -> parts(context).runtimes(),
+                RuntimeKeys.class, context -> parts(context).directory().runtimeKeys());
     }
 
     @Override
     public EdgeHandler create(HandlerContext context) {
         Directory directory = parts(context).directory();
+        context.service(RuntimeEnds.class).add(directory::runtimeEnded);
         List<RestCall> calls = new ArrayList<>(PeopleCalls.of(directory));
         calls.addAll(RuntimeTokenCalls.of(directory,
                 new AllowedOrigins(parts(context).config().nudge().allow()),

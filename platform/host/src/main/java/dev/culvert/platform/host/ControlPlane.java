@@ -99,7 +99,7 @@ public final class ControlPlane {
                     ? null
                     : TlsContexts.edge(config.tls().files().load(), List.of());
             HandlerHost host = host(parts);
-            var state = new State(host);
+            var state = new State(host, parts.modules().modules());
             var setup = EdgeServer.Setup.of(config.listen(), parts.loops())
                     .telemetry(parts.telemetry())
                     .trustedProxies(config.trustedProxies().stream().map(Cidr::parse).toList())
@@ -215,12 +215,14 @@ public final class ControlPlane {
     /** What {@code /readyz} tells. */
     private static final class State {
         private final HandlerHost host;
+        private final List<PlatformModule> modules;
         private final AtomicReference<List<String>> late = new AtomicReference<>(List.of());
         private final Disposable.Swap looking = Disposables.swap();
         private volatile boolean draining;
 
-        State(HandlerHost host) {
+        State(HandlerHost host, List<PlatformModule> modules) {
             this.host = host;
+            this.modules = modules;
         }
 
         void look(OutboxSender outbox) {
@@ -237,7 +239,12 @@ public final class ControlPlane {
                             .entrySet()
                             .stream()
                             .map(trouble -> "handler " + trouble.getKey() + ": " + trouble.getValue()),
-                            late.get().stream()).toList());
+                            Stream.concat(late.get().stream(), modules.stream().flatMap(State::troubles)))
+                            .toList());
+        }
+
+        private static Stream<String> troubles(PlatformModule module) {
+            return module.troubles().stream().map(trouble -> "module " + module.name() + ": " + trouble);
         }
 
         void drain() {

@@ -22,6 +22,7 @@ import org.jspecify.annotations.Nullable;
  * @param adminKeyFile the file for the first administrator's key
  * @param firstAccount the name of the first account of an empty database
  * @param tokenKeys what wraps the keys of runtime tokens
+ * @param platform what kind of platform this is
  * @param nudge the runtimes that are notified of changes at once
  * @param handlers the settings of modules, by name
  * @param limits the limits of single modules, where they differ from the module's own
@@ -35,6 +36,7 @@ public record ControlPlaneConfig(
         @Setting("File for the API key of the first administrator, made with mode 0600 when the database is empty; left out: admin.key in dataDir") @Nullable Path adminKeyFile,
         @Setting(value = "Name of the account that an empty database begins with", byDefault = "main") String firstAccount,
         TokenKeys tokenKeys,
+        Platform platform,
         Nudge nudge,
         @Setting(value = "Settings of modules, by the module's name: what each accepts is in its own documentation", fileOnly = true) Map<String, ConfigSection> handlers,
         @Setting("What a module may use, by its name; left out: what the module asks for") Map<String, LimitSettings> limits,
@@ -52,7 +54,8 @@ public record ControlPlaneConfig(
 
     /** Makes a configuration with defaults and a folder. */
     public static ControlPlaneConfig of(HostPort listen, Path dataDir, Nudge nudge) {
-        return new ControlPlaneConfig(listen, null, dataDir, null, "main", new TokenKeys(null), nudge,
+        return new ControlPlaneConfig(listen, null, dataDir, null, "main", new TokenKeys(null),
+                new Platform(false), nudge,
                 Map.of(), Map.of(), List.of(PRIVATE_NETWORKS.split(",")));
     }
 
@@ -74,6 +77,14 @@ public record ControlPlaneConfig(
      */
     public record TokenKeys(
             @Setting("File of the keys that wrap those of runtime tokens in the database: one a line, 32 bytes in base64, the first wraps and all unwrap; mode 0600, made at the first start, in no backup; left out: token.key in dataDir") @Nullable Path file) {}
+
+    /**
+     * The kind of platform.
+     *
+     * @param onPremises whether it is a customer's own, which has no tunnels
+     */
+    public record Platform(
+            @Setting(value = "Whether this platform is installed on a customer's premises: its runtimes are reached through their ingress, and one with a tunnel is refused", byDefault = "false") boolean onPremises) {}
 
     /**
      * The listener's certificate.

@@ -8,6 +8,7 @@ import dev.culvert.platform.host.rest.ApiDocument;
 import dev.culvert.platform.host.spi.AccountEnds;
 import dev.culvert.platform.host.spi.Events;
 import dev.culvert.platform.host.spi.Outbox;
+import dev.culvert.platform.host.spi.RuntimeEnds;
 import dev.culvert.platform.host.spi.Store;
 import java.util.List;
 import java.util.Map;
@@ -36,6 +37,7 @@ record PlatformContext(PlatformParts parts, String name, List<String> handlers) 
                 Events.class, parts.events().of(name),
                 Outbox.class, parts.outbox().of(name),
                 AccountEnds.class, parts.accountEnds(),
+                RuntimeEnds.class, parts.runtimeEnds(),
                 AuditTrail.class, parts.audit(),
                 ApiDocument.class, parts.document(),
                 EventLoops.class, parts.loops(),

@@ -5,6 +5,7 @@ import dev.culvert.http.observe.AuditTrail;
 import dev.culvert.http.observe.Telemetry;
 import dev.culvert.platform.host.rest.ApiDocument;
 import dev.culvert.platform.host.store.EndingAccounts;
+import dev.culvert.platform.host.store.EndingRuntimes;
 import dev.culvert.platform.host.store.EventFeed;
 import dev.culvert.platform.host.store.OutboxLimits;
 import dev.culvert.platform.host.store.OutboxSender;
@@ -15,7 +16,8 @@ import reactor.core.publisher.Mono;
 
 /** What modules share, with the lifetime of the control plane. */
 record PlatformParts(ControlPlaneConfig config, PlatformModules modules, PlatformStore store,
-        EventFeed events, OutboxSender outbox, EndingAccounts accountEnds, AuditTrail audit,
+        EventFeed events, OutboxSender outbox, EndingAccounts accountEnds, EndingRuntimes runtimeEnds,
+        AuditTrail audit,
         ApiDocument document, EventLoops loops, Telemetry telemetry) {
     /** The number of events that the change feed keeps. */
     private static final int MAX_EVENTS = 10_000;
@@ -25,7 +27,8 @@ record PlatformParts(ControlPlaneConfig config, PlatformModules modules, Platfor
         var telemetry = new Telemetry();
         return new PlatformParts(config, modules, store, new EventFeed(store, MAX_EVENTS),
                 new OutboxSender(store, OutboxLimits.defaults(), Clock.systemUTC(), telemetry.registry()),
-                new EndingAccounts(), AuditTrail.in(config.dataDir(), Clock.systemUTC()), new ApiDocument(),
+                new EndingAccounts(), new EndingRuntimes(),
+                AuditTrail.in(config.dataDir(), Clock.systemUTC()), new ApiDocument(),
                 EventLoops.create(), telemetry);
     }
 

@@ -3,6 +3,7 @@ package dev.culvert.platform.directory.store;
 import dev.culvert.platform.directory.wrapping.WrappingException;
 import dev.culvert.platform.host.spi.AccountEnds;
 import dev.culvert.platform.host.spi.Events;
+import dev.culvert.platform.host.spi.RuntimeKeys;
 import dev.culvert.platform.host.spi.Store;
 import dev.culvert.platform.host.spi.Store.Work;
 import dev.culvert.store.StoreException;
@@ -320,6 +321,41 @@ public final class Directory {
 
     public Mono<Map<String, String>> urls(String account) {
         return read(connection -> KeyTable.urls(connection, account));
+    }
+
+    /** The keys of runtimes, for the module that creates runtimes. */
+    public RuntimeKeys runtimeKeys() {
+        return new KeysOfRuntimes();
+    }
+
+    /** Deletes the keys of a deleted runtime, and its URL. Blocks. */
+    public void runtimeEnded(Connection change, String account, String runtime) throws SQLException {
+        KeyTable.removeRuntime(change, account, runtime);
+        events.add(change, account, "key", null);
+    }
+
+    private final class KeysOfRuntimes implements RuntimeKeys {
+        @Override
+        public void add(Connection change, String account, String runtime, String text) throws SQLException {
+            KeyText key = KeyText.parse(text);
+            if (key == null) {
+                throw new IllegalArgumentException("not a key (expected: an enrolment token)");
+            }
+            add(change, account, runtime, key);
+        }
+
+        @Override
+        public String create(Connection change, String account, String runtime) throws SQLException {
+            KeyText key = KeyText.create();
+            add(change, account, runtime, key);
+            return key.reveal();
+        }
+
+        private void add(Connection change, String account, String runtime, KeyText key) throws SQLException {
+            keys.add(change, new IssuedKey(
+                    new StoredKey(key.id(), account, null, runtime, "runtime", now(), null, null), key));
+            events.add(change, account, "key", null);
+        }
     }
 
     private IssuedKey issue(Connection connection, String account, @Nullable String user,

@@ -6,7 +6,7 @@ import java.util.regex.Pattern;
 
 /** The ids of accounts, users, keys, teams and rules: 24 hexadecimal digits. */
 public final class Id {
-    private static final int BYTES = 12;
+    static final int BYTES = 12;
     private static final Pattern FORM = Pattern.compile("[0-9a-f]{24}");
     private static final SecureRandom RANDOM = new SecureRandom();
 

@@ -113,6 +113,14 @@ final class KeyTable {
         return found;
     }
 
+    /** Deletes all keys of a runtime, and its URL. */
+    static void removeRuntime(Connection connection, String account, String runtime) throws SQLException {
+        Rows.update(connection, "DELETE FROM api_keys WHERE account = ? AND runtime = ?", account,
+                runtime);
+        Rows.update(connection, "DELETE FROM runtimes WHERE account = ? AND name = ?", account,
+                runtime);
+    }
+
     /**
      * Sets the URL of a runtime. Returns whether the URL is new. Throws {@link StoreException.Busy} when it
      * changed less than a minute ago: each change is a line of the audit log, which no runtime may flood.

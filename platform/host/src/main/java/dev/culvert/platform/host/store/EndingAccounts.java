@@ -18,10 +18,11 @@ public final class EndingAccounts implements AccountEnds {
 
     @Override
     public void ended(Connection change, String account) throws SQLException {
+        // First, because a module may have a last message to send.
+        Rows.update(change, "DELETE FROM platform_outbox WHERE account = ?", account);
         for (Forgetting module : modules) {
             module.forget(change, account);
         }
-        Rows.update(change, "DELETE FROM platform_outbox WHERE account = ?", account);
         Rows.update(change, "DELETE FROM platform_events WHERE account = ?", account);
     }
 }

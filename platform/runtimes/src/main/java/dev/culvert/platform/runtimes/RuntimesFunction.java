@@ -1,0 +1,182 @@
+package dev.culvert.platform.runtimes;
+
+import dev.culvert.handlers.graphql.GraphQlCall;
+import dev.culvert.handlers.graphql.GraphQlField;
+import dev.culvert.handlers.graphql.GraphQlFunction;
+import dev.culvert.handlers.spi.HandlerException;
+import dev.culvert.handlers.spi.HandlerException.Reason;
+import dev.culvert.http.observe.AuditTrail;
+import dev.culvert.platform.host.spi.Callers;
+import dev.culvert.platform.host.spi.PlatformCaller;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/** The module's fields of GraphQL. Changes are audited. */
+final class RuntimesFunction implements GraphQlFunction {
+    private static final int DEFAULT_PAGE = 50;
+    private static final int MAX_PAGE = 200;
+    private static final int MAX_ERRORS = 20;
+    private static final int MAX_ERROR_CHARS = 1000;
+    private static final String NAME = "name";
+    private static final String MUTATION = "Mutation.";
+
+    private final Runtimes runtimes;
+    private final RuntimeView view;
+    private final Callers callers;
+    private final AuditTrail audit;
+
+    RuntimesFunction(Runtimes runtimes, RuntimeView view, Callers callers, AuditTrail audit) {
+        this.runtimes = runtimes;
+        this.view = view;
+        this.callers = callers;
+        this.audit = audit;
+    }
+
+    @Override
+    public String schema() {
+        try (InputStream stream = RuntimesFunction.class.getResourceAsStream("runtimes.graphqls")) {
+            if (stream == null) {
+                throw new IllegalStateException("runtimes.graphqls is not in the jar");
+            }
+            return new String(stream.readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @Override
+    public Map<String, GraphQlField> fields() {
+        return Map.of("Query.runtime", call -> read(call, caller -> runtimes
+                .found(caller.account(), text(call, NAME))
+                .map(found -> view.runtime(found.runtime(), found.account()))),
+                "Query.runtimes", call -> read(call, caller -> page(call, caller)),
+                "Query.components", call -> read(call, caller -> runtimes
+                        .runtime(caller.account(), text(call, "runtime"))
+                        .map(view::components)),
+                "Query.shouldBeImplicitConfigurationRuntime", call -> read(call, this::isImplicit),
+                MUTATION + "createRuntime", call -> change(call, "createRuntime",
+                        String.valueOf(arguments(call, "installationArgs").get("runtimeName")),
+                        caller -> create(call, caller)),
+                MUTATION + "deleteRuntime", call -> change(call, "deleteRuntime", text(call, NAME),
+                        caller -> runtimes
+                                .delete(caller.account(), text(call, NAME), false,
+                                        Boolean.TRUE.equals(call.arguments().get("force")))
+                                .thenReturn(1)),
+                MUTATION + "deleteManagedRuntime",
+                call -> change(call, "deleteManagedRuntime", text(call, NAME),
+                        caller -> runtimes.delete(caller.account(), text(call, NAME), true, true)
+                                .thenReturn(1)),
+                MUTATION + "designateConfigurationRuntime",
+                call -> change(call, "designateConfigurationRuntime", text(call, NAME),
+                        caller -> runtimes.designate(caller.account(), text(call, NAME))
+                                .map(found -> view.runtime(found.runtime(), found.account()))),
+                MUTATION + "reportRuntimeErrors", call -> read(call, caller -> report(call, caller)));
+    }
+
+    private Mono<Map<String, String>> create(GraphQlCall call, PlatformCaller caller) {
+        return runtimes
+                .create(caller.account(),
+                        InstallationArgs.of(caller.account(), arguments(call, "installationArgs")))
+                .map(made -> Map.of(NAME, made.name(), "newAccessToken", made.token()));
+    }
+
+    private Mono<Boolean> isImplicit(PlatformCaller caller) {
+        return runtimes.account(caller.account())
+                .map(account -> caller.runtime() == null
+                        ? account.configuration() == null
+                        : caller.runtime().equals(account.configuration()) && !account.designated());
+    }
+
+    private Mono<Map<String, Object>> page(GraphQlCall call, PlatformCaller caller) {
+        Map<String, Object> asked = arguments(call, "pagination");
+        boolean backwards = asked.containsKey("before") || asked.containsKey("last");
+        if (backwards && (asked.containsKey("after") || asked.containsKey("first"))) {
+            throw wrong("pagination: both ways (expected: first and after, or last and before)");
+        }
+        Object size = asked.getOrDefault(backwards ? "last" : "first", DEFAULT_PAGE);
+        int limit = size instanceof Integer number ? number : 0;
+        if (limit < 1 || limit > MAX_PAGE) {
+            throw wrong("pagination: " + size + " runtimes (expected: 1.." + MAX_PAGE + ")");
+        }
+        // No name is greater than the latter.
+        String from = String
+                .valueOf(asked.getOrDefault(backwards ? "before" : "after", backwards ? "~" : ""));
+        boolean isWithin = backwards ? asked.containsKey("before") : !from.isEmpty();
+        return runtimes.page(caller.account(), from, backwards, limit)
+                .map(page -> view.slice(page, backwards ? page.more() : isWithin,
+                        backwards ? isWithin : page.more()));
+    }
+
+    private Mono<Integer> report(GraphQlCall call, PlatformCaller caller) {
+        Map<String, Object> asked = arguments(call, "reportErrorsArgs");
+        String runtime = String.valueOf(asked.get("runtime"));
+        if (!caller.isAdmin() && !runtime.equals(caller.runtime())) {
+            throw HandlerException.of(Reason.FORBIDDEN,
+                    "only the runtime itself and administrators of the account may do this");
+        }
+        List<Map<String, Object>> errors = errors(asked.get("errors"));
+        return runtimes.report(caller.account(), runtime, errors).thenReturn(errors.size());
+    }
+
+    private static List<Map<String, Object>> errors(@Nullable Object given) {
+        if (!(given instanceof List<?> list) || list.size() > MAX_ERRORS) {
+            throw wrong("errors: too many (expected: at most " + MAX_ERRORS + ")");
+        }
+        return list.stream().map(item -> {
+            Map<?, ?> error = (Map<?, ?>) item;
+            String message = String.valueOf(error.get("message"));
+            if (message.length() > MAX_ERROR_CHARS) {
+                throw wrong("errors: a message of more than " + MAX_ERROR_CHARS + " characters");
+            }
+            return Map.<String, Object>of("level", String.valueOf(error.get("level")), "message", message);
+        }).toList();
+    }
+
+    private <T> Mono<T> read(GraphQlCall call, Function<PlatformCaller, Mono<T>> work) {
+        return callers.caller(call.headers(), call.context()).flatMap(work);
+    }
+
+    /** A change, for administrators of the account alone. Whatever comes of it is one audit record. */
+    private <T> Mono<T> change(GraphQlCall call, String action, String object,
+            Function<PlatformCaller, Mono<T>> work) {
+        return callers.caller(call.headers(), call.context())
+                .flatMap(
+                        caller -> AuditedChange.of(audit, call.context(), caller, action, "runtime " + object,
+                                Mono.defer(() -> {
+                                    if (!caller.isAdmin()) {
+                                        return Mono.error(HandlerException.of(Reason.FORBIDDEN,
+                                                "only administrators of the account may do this"));
+                                    }
+                                    return work.apply(caller);
+                                })));
+    }
+
+    private static String text(GraphQlCall call, String argument) {
+        return String.valueOf(call.arguments().get(argument));
+    }
+
+    /** The members of an argument that are given. */
+    private static Map<String, Object> arguments(GraphQlCall call, String argument) {
+        Map<String, Object> given = new LinkedHashMap<>();
+        if (call.arguments().get(argument) instanceof Map<?, ?> members) {
+            members.forEach((key, value) -> {
+                if (value != null) {
+                    given.put(String.valueOf(key), value);
+                }
+            });
+        }
+        return given;
+    }
+
+    private static HandlerException wrong(String detail) {
+        return HandlerException.of(Reason.BAD_REQUEST, detail);
+    }
+}

@@ -1,0 +1,60 @@
+package dev.culvert.platform.runtimes.server;
+
+import dev.culvert.platform.host.spi.Outbox;
+import dev.culvert.platform.host.spi.OutboxEntry;
+import dev.culvert.platform.host.spi.Store;
+import dev.culvert.platform.runtimes.store.AccountTable;
+import dev.culvert.platform.runtimes.store.RuntimeTable;
+import dev.culvert.platform.runtimes.store.ServerState;
+import java.time.Clock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Mono;
+
+/**
+ * Delivers the messages to the tunnel server, and notes what became of them. A crash before the note repeats
+ * the message, which the server answers in the same way.
+ */
+public final class ServerCourier implements Outbox.Courier {
+    private static final Logger log = LoggerFactory.getLogger(ServerCourier.class);
+
+    private final ServerApi server;
+    private final Store store;
+    private final Clock clock;
+
+    public ServerCourier(ServerApi server, Store store, Clock clock) {
+        this.server = server;
+        this.store = store;
+        this.clock = clock;
+    }
+
+    @Override
+    public Mono<Void> deliver(OutboxEntry entry) {
+        ServerMessage message = ServerMessage.parse(entry.body());
+        return server.send(message).flatMap(outcome -> noted(message, outcome));
+    }
+
+    private Mono<Void> noted(ServerMessage message, ServerApi.Outcome outcome) {
+        String refusal = outcome instanceof ServerApi.Outcome.Refused refused ? refused.reason() : null;
+        if (refusal != null) {
+            log.atWarn()
+                    .addKeyValue("runtime", message.account() + "/" + message.name())
+                    .addKeyValue("change", message instanceof ServerMessage.Create ? "create" : "delete")
+                    .addKeyValue("reason", refusal)
+                    .log("the tunnel server refuses a runtime's change");
+        }
+        return store.change(message.account(), connection -> {
+            switch (message) {
+                case ServerMessage.Create create -> RuntimeTable.server(connection, create.account(),
+                        create.name(), refusal == null ? ServerState.READY : ServerState.REFUSED, refusal,
+                        clock.instant().getEpochSecond());
+                case ServerMessage.Delete delete -> {
+                    if (refusal != null) {
+                        AccountTable.refuse(connection, delete.account(), delete.name(), refusal);
+                    }
+                }
+            }
+            return true;
+        }).then();
+    }
+}

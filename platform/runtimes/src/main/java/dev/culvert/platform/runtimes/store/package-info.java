@@ -1,0 +1,5 @@
+/** The stored runtimes. */
+@NullMarked
+package dev.culvert.platform.runtimes.store;
+
+import org.jspecify.annotations.NullMarked;

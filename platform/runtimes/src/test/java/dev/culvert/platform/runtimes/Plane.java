@@ -1,0 +1,197 @@
+package dev.culvert.platform.runtimes;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.culvert.certs.CertificateAuthority;
+import dev.culvert.config.ConfigBinder;
+import dev.culvert.config.ConfigSources;
+import dev.culvert.config.yaml.YamlFile;
+import dev.culvert.platform.host.ControlPlane;
+import dev.culvert.platform.host.ControlPlaneConfig;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+
+/** A control plane with the modules of the class path, and its callers. */
+final class Plane implements AutoCloseable {
+    private static final Duration TIME = Duration.ofMinutes(1);
+    private static final JsonMapper JSON = new JsonMapper();
+
+    private final HttpClient http = HttpClient.newHttpClient();
+    private final Path folder;
+    private final ControlPlaneConfig config;
+    private ControlPlane running;
+    /** The key of the operator. */
+    final String admin;
+
+    private Plane(Path folder, ControlPlaneConfig config) {
+        this.folder = folder;
+        this.config = config;
+        this.running = started(config);
+        this.admin = read(folder.resolve("admin.key"));
+    }
+
+    /** Starts one that follows a tunnel server. */
+    static Plane start(Path folder, StubServer server) {
+        CertificateAuthority ca = CertificateAuthority.create("Culvert tests", Clock.systemUTC());
+        ca.writeTo(folder.resolve("ca.crt"), folder.resolve("ca.key"));
+        write(folder.resolve("registrar.token"), StubServer.TOKEN + "\n");
+        return start(folder, """
+                handlers:
+                  runtimes:
+                    server: %s
+                    tokenFile: %s
+                    authority: %s
+                    domain: tunnels.test
+                    hosted: http://127.0.0.1:1
+                """.formatted(server.url(), folder.resolve("registrar.token"), folder.resolve("ca.crt")));
+    }
+
+    /** Starts one with more lines of control-plane.yaml. */
+    static Plane start(Path folder, String yaml) {
+        Path file = folder.resolve("control-plane.yaml");
+        write(file, "listen: 127.0.0.1:0\ndataDir: " + folder.resolve("data") + "\nadminKeyFile: "
+                + folder.resolve("admin.key") + "\n" + yaml);
+        return new Plane(folder, ConfigBinder
+                .bind(new ConfigSources(YamlFile.read(file), Map.of(), Map.of(), Map.of()),
+                        List.of(ControlPlaneConfig.class))
+                .value(ControlPlaneConfig.class));
+    }
+
+    private static ControlPlane started(ControlPlaneConfig config) {
+        return Objects.requireNonNull(ControlPlane.start(config).block(TIME));
+    }
+
+    Path database() {
+        return folder.resolve("data").resolve("directory.db");
+    }
+
+    void stop() {
+        running.stop(Duration.ZERO).block(TIME);
+    }
+
+    void restart() {
+        running = started(config);
+    }
+
+    /** An answer. */
+    record Answer(int status, JsonNode json) {
+        /** The status of the first error of GraphQL; 200 without one. */
+        int graphQl() {
+            return json.at("/errors/0/extensions/status").asInt(200);
+        }
+
+        String error() {
+            return json.at("/errors/0/message").asText();
+        }
+    }
+
+    Answer call(String method, String path, String key, String body) {
+        HttpRequest.Builder request = HttpRequest
+                .newBuilder(URI.create("http://" + running.address() + path))
+                .method(method, body.isEmpty() ? BodyPublishers.noBody() : BodyPublishers.ofString(body));
+        if (!key.isEmpty()) {
+            request.header("authorization", key);
+        }
+        if (!body.isEmpty()) {
+            request.header("content-type", "application/json");
+        }
+        try {
+            HttpResponse<String> response = http.send(request.build(), HttpResponse.BodyHandlers.ofString());
+            String text = response.body();
+            return new Answer(response.statusCode(),
+                    text.startsWith("{") ? JSON.readTree(text) : JSON.valueToTree(text));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException("interrupted", e);
+        }
+    }
+
+    Answer graphQl(String key, String query, Map<String, ?> variables) {
+        try {
+            return call("POST", "/2.0/api/graphql", key,
+                    JSON.writeValueAsString(Map.of("query", query, "variables", variables)));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Creates a runtime. */
+    Answer create(String key, Map<String, ?> args) {
+        return graphQl(key,
+                "mutation C($a: RuntimeInstallationArgs!) { createRuntime(installationArgs: $a) { name newAccessToken } }",
+                Map.of("a", args));
+    }
+
+    /** Creates a runtime with a tunnel. Returns its token. */
+    String created(String key, String name) {
+        Answer made = create(key, Map.of("runtimeName", name));
+        assertThat(made.graphQl()).as(made.json().toString()).isEqualTo(200);
+        return made.json().at("/data/createRuntime/newAccessToken").asText();
+    }
+
+    Answer delete(String key, String name, boolean force) {
+        return graphQl(key, "mutation D($n: String!, $f: Boolean) { deleteRuntime(name: $n, force: $f) }",
+                Map.of("n", name, "f", force));
+    }
+
+    String account() {
+        return call("GET", "/api/me", admin, "").json().path("account").asText();
+    }
+
+    /** Makes another account with an administrator. Returns that user's key. */
+    String otherAccount(String name) {
+        String account = call("POST", "/api/accounts", admin, "{\"name\":\"" + name + "\"}").json()
+                .path("id")
+                .asText();
+        return userOf(account, name, true);
+    }
+
+    /** Makes a user of an account. Returns the user's key. */
+    String userOf(String account, String name, boolean isAdmin) {
+        String user = call("POST", "/api/users?account=" + account, admin,
+                "{\"name\":\"" + name + "\",\"email\":\"" + name + "@x.test\",\"admin\":" + isAdmin + "}")
+                .json()
+                .path("id")
+                .asText();
+        return call("POST", "/api/keys?account=" + account, admin, "{\"user\":\"" + user + "\"}").json()
+                .path("key")
+                .asText();
+    }
+
+    static String read(Path file) {
+        try {
+            return Files.readString(file).strip();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static void write(Path file, String text) {
+        try {
+            Files.writeString(file, text);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @Override
+    public void close() {
+        stop();
+        http.close();
+    }
+}
