@@ -20,6 +20,7 @@ import java.security.SecureRandom;
 import java.security.cert.CertificateEncodingException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -29,7 +30,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A client's end of a {@code culvert.v1} session that keeps the rules while it opens, and then writes whatever bytes it
- * likes. It answers heartbeats, gives no windows, and hands every other frame to its owner. Blocks.
+ * likes. It answers heartbeats, gives no windows, and hands every other frame to its owner. DATA frames wait for the session's
+ * window, as every client's must; a stream's is for its owner to keep. Blocks.
  */
 final class RawTunnel implements AutoCloseable {
     /** Held requests are many: no limit of this side shall bound them. */
@@ -45,6 +47,8 @@ final class RawTunnel implements AutoCloseable {
     private final OutputStream out;
     private final DataInputStream in;
     private final CompletableFuture<String> ended = new CompletableFuture<>();
+    /** The bytes of DATA that the server takes before it grants more. */
+    private final Semaphore sessionWindow = new Semaphore(0);
 
     private RawTunnel(SSLSocket socket) throws IOException {
         this.socket = socket;
@@ -115,6 +119,7 @@ final class RawTunnel implements AutoCloseable {
     private void hello(Hello servers, @Nullable TlsMaterial identity, String host) throws IOException {
         var random = ThreadLocalRandom.current();
         var nonce = new Nonce(random.nextLong(), random.nextLong(), random.nextLong(), random.nextLong());
+        sessionWindow.release(servers.limits().sessionWindow());
         ByteBuf frames = Unpooled.buffer();
         FrameCodec.encode(new Frame.OpeningHello(new Hello(Hello.VERSION, Hello.VERSION,
                 Hello.AUTH | Hello.ANNOUNCE | Hello.TCP | Hello.PROOF, INSTANCE, INSTANCE, 0, true, LIMITS,
@@ -173,6 +178,8 @@ final class RawTunnel implements AutoCloseable {
                         if (!ack) {
                             send(new Frame.Ping(opaque, true));
                         }
+                    } else if (frame instanceof Frame.Grant(int stream, int bytes) && stream == 0) {
+                        sessionWindow.release(bytes);
                     } else {
                         if (frame instanceof Frame.GoAway away) {
                             reason = away.code().name();
@@ -221,9 +228,25 @@ final class RawTunnel implements AutoCloseable {
     }
 
     void send(Frame frame) throws IOException {
+        if (frame instanceof Frame.Data data) {
+            awaitWindow(data.body().readableBytes());
+        }
         ByteBuf frames = Unpooled.buffer();
         FrameCodec.encode(frame, frames);
         send(frames);
+    }
+
+    private void awaitWindow(int bytes) throws IOException {
+        try {
+            while (!sessionWindow.tryAcquire(bytes, 1, TimeUnit.SECONDS)) {
+                if (isEnded()) {
+                    throw new IOException("closed");
+                }
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException(e);
+        }
     }
 
     /** A frame of any head block, complete in itself. */

@@ -443,6 +443,11 @@ public final class Quota<K> {
         return used.get();
     }
 
+    /** The units of claims that were shed and have not been returned yet. */
+    public synchronized long leaving() {
+        return leaving;
+    }
+
     /** The number of units that an account uses. */
     public synchronized long usedBy(K key) {
         Account account = accounts.get(key);

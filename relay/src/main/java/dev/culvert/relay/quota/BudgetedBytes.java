@@ -79,6 +79,7 @@ public final class BudgetedBytes {
             return true;
         }
         of.budget().asks(source());
+        of.makeRoom(source());
         return !of.isSpentFor(source());
     }
 

@@ -30,7 +30,7 @@ import reactor.core.scheduler.Schedulers;
  *  3/5    a spent budget is free again: waiting exchanges continue, as many at once as there is room for
  *  4/5    the budget is spent: requests are refused and exchanges stop reading, except those of light sources
  *  9/10   exchanges that receive more end, if their runtime's share is full or their source is not light
- *  19/20  the budget is spent for light sources, too
+ *  19/20  the budget is spent for light sources, too, unless heavier ones give way to them
  *  all    every exchange that receives more ends
  * </pre>
  *
@@ -143,7 +143,20 @@ public final class MemoryBudget {
 
     /** Whether no request of this source may begin, and its exchanges in progress should stop reading. */
     boolean isSpentFor(SourceAddress source) {
-        return spent && (used.get() >= gone || isHeavy(source));
+        return spent && (isGone() || isHeavy(source));
+    }
+
+    /** Whether the reserve is used, too, without what sources free that give way. */
+    private boolean isGone() {
+        long now = used.get();
+        return now >= gone && now - sources.leaving() >= gone;
+    }
+
+    /** Makes room for a request of a light source: exchanges of heavier ones give way, now and not at a tick. */
+    void makeRoom(SourceAddress source) {
+        if (spent && isGone() && !isHeavy(source)) {
+            sources.shedHeavierThan(source, used.get() - low);
+        }
     }
 
     /** Whether this source holds more than next to nothing. */
@@ -157,7 +170,7 @@ public final class MemoryBudget {
      */
     boolean isTooMuch(MemoryShare share, SourceAddress source) {
         long now = used.get();
-        return now > max || now >= full && (share.isFull() || isHeavy(source));
+        return now > max || now >= full && (share.isFullFor(source) || isHeavy(source));
     }
 
     /** Whether {@link #isTooMuch} may return true. */

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  *  1      the share is full: requests are refused and exchanges stop reading, except those of light sources.
  *         Readers that have read nothing for a moment give way, if several sources use the share
  *  9/8    readers give way at once, if several sources use the share
- *  3/2    the share is spent for light sources, too
+ *  3/2    the share is spent for light sources, too, unless readers of other sources give way to them
  * </pre>
  *
  * Bytes come beyond the share because windows granted them before. What is granted is not counted: it is more
@@ -136,7 +136,7 @@ public final class MemoryShare {
         if (now >= max && now - readers.leaving() >= max) {
             long nanos = System.nanoTime();
             if (nanos - othersNanos < USED_NANOS && nanos - noChoiceUntil >= 0
-                    && !readers.shed(now - max + max / 4, nanos, now >= over ? 0 : MOMENT_NANOS)) {
+                    && !readers.shed(now - max + max / 4, nanos, now >= over ? 0 : MOMENT_NANOS, null)) {
                 noChoiceUntil = nanos + CHOICE_NANOS; // a choice looks at all readers, and has freed too little
             }
         }
@@ -150,7 +150,7 @@ public final class MemoryShare {
     /** As above, until this many bytes are leaving. */
     void shedSlow(long excess, long now) {
         if (excess > 0) {
-            readers.shed(excess, now, Lag.PATIENCE.toNanos());
+            readers.shed(excess, now, Lag.PATIENCE.toNanos(), null);
         }
     }
 
@@ -164,7 +164,32 @@ public final class MemoryShare {
 
     /** Whether no request of one source may begin, and its exchanges in progress should stop reading. */
     boolean isSpentFor(SourceAddress source) {
-        return full && (used.get() >= gone || isHeavy(source)) || budget.isSpentFor(source);
+        return isFullFor(source) || budget.isSpentFor(source);
+    }
+
+    /** Whether the share is full, and the source may not use its reserve. */
+    boolean isFullFor(SourceAddress source) {
+        return full && (staying() >= gone || isHeavy(source));
+    }
+
+    /** The bytes held, without those of readers that give way: they are freed in a moment. */
+    private long staying() {
+        long now = used.get();
+        return now < gone ? now : now - readers.leaving();
+    }
+
+    /**
+     * Makes room for a request of a light source: readers of other sources give way, although they may be the
+     * only ones that have used the share so far.
+     */
+    void makeRoom(SourceAddress source) {
+        if (full && !isHeavy(source)) {
+            othersNanos = System.nanoTime();
+            if (staying() >= gone) {
+                readers.shed(used.get() - max + max / 4, othersNanos, 0, source);
+            }
+        }
+        budget.makeRoom(source);
     }
 
     private boolean isHeavy(SourceAddress source) {

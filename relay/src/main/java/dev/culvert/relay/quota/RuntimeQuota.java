@@ -148,6 +148,9 @@ public final class RuntimeQuota {
         Snapshot now = inForce();
         usage.request();
         memory.budget().asks(source);
+        if (memory.isSpent()) {
+            memory.makeRoom(source);
+        }
         requireMemory(!memory.isSpentFor(source));
         if (now.requests != null) {
             takeToken(now.requests, now.inForce, fields -> {});

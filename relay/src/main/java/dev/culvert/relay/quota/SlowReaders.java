@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
  * The callers of one runtime for whose responses bytes wait, by source address, and the choice of who gives
  * way: the slowest reader of the heaviest source. Each reader weighs what waits for it, and at least one
  * window, because so much was granted for it. So the source with most readers gives way before one that has
- * few, however fast their responses came.
+ * few, however fast their responses came. Of sources that weigh the same, the one with the slowest reader
+ * gives way.
  *
  * <p>A choice looks at all readers, so it is made a few times a second, or when it frees at least what a
  * reader holds. Readers are as many as hold bytes of the memory budget. Safe for use by any thread.
@@ -29,20 +30,30 @@ final class SlowReaders {
     /** The bytes of readers that were chosen and have not ended yet. Guarded by this. */
     private long leaving;
 
-    private record Source(Set<Lag> readers, long weight) {
-        static final Comparator<Source> HEAVIEST_FIRST = Comparator.comparingLong(source -> -source.weight);
+    /** A source's readers, their weight, and the time for which bytes have waited for the slowest. */
+    private record Source(Set<Lag> readers, long weight, long lagNanos) {
+        static final Comparator<Source> HEAVIEST_FIRST = Comparator.comparingLong(Source::weight)
+                .thenComparingLong(Source::lagNanos)
+                .reversed();
 
-        static Source of(Set<Lag> readers) {
+        static Source of(Set<Lag> readers, long now) {
             long weight = 0;
+            long lag = 0;
             for (Lag reader : readers) {
                 int waiting = reader.leaving == 0 ? reader.waiting() : 0;
-                weight += waiting == 0 ? 0 : Math.max(waiting, WINDOW);
+                if (waiting > 0) {
+                    lag = weight == 0 ? reader.lagNanos(now) : lag;
+                    weight += Math.max(waiting, WINDOW);
+                }
             }
-            return new Source(readers, weight);
+            return new Source(readers, weight, lag);
         }
 
-        Source without(int waiting) {
-            return new Source(readers, weight - Math.max(waiting, WINDOW));
+        /** Without this reader, its slowest. */
+        Source without(int waiting, long now) {
+            Lag next = slowest(readers);
+            return new Source(readers, weight - Math.max(waiting, WINDOW),
+                    next == null ? 0 : next.lagNanos(now));
         }
     }
 
@@ -85,40 +96,45 @@ final class SlowReaders {
      * Lets readers give way until this many bytes are leaving. Returns whether they are.
      *
      * @param leastNanos the lag from which a reader gives way
+     * @param spared a source whose readers do not give way; null: all do
      */
-    boolean shed(long excess, long now, long leastNanos) {
-        for (Lag reader : choose(excess, now, leastNanos)) {
+    boolean shed(long excess, long now, long leastNanos, @Nullable SourceAddress spared) {
+        for (Lag reader : choose(excess, now, leastNanos, spared)) {
             reader.giveWay();
         }
         return leaving() >= excess;
     }
 
-    private synchronized List<Lag> choose(long excess, long now, long leastNanos) {
+    private synchronized List<Lag> choose(long excess, long now, long leastNanos,
+            @Nullable SourceAddress spared) {
         List<Lag> chosen = new ArrayList<>();
         if (leaving >= excess) {
             return chosen;
         }
         var heaviest = new PriorityQueue<>(Source.HEAVIEST_FIRST);
-        bySource.values().forEach(readers -> heaviest.add(Source.of(readers)));
+        bySource.forEach((source, readers) -> {
+            if (!source.equals(spared)) {
+                heaviest.add(Source.of(readers, now));
+            }
+        });
         while (leaving < excess && !heaviest.isEmpty()) {
             Source source = heaviest.remove();
-            Lag slowest = slowest(source.readers, now, leastNanos);
-            if (slowest != null) {
+            Lag slowest = slowest(source.readers);
+            if (slowest != null && slowest.lagNanos(now) >= leastNanos) {
                 int waiting = Math.max(1, slowest.waiting());
                 slowest.leaving = waiting;
                 leaving += waiting;
                 chosen.add(slowest);
-                heaviest.add(source.without(waiting));
+                heaviest.add(source.without(waiting, now));
             }
         }
         return chosen;
     }
 
-    private static @Nullable Lag slowest(Set<Lag> readers, long now,
-            long leastNanos) {
+    private static @Nullable Lag slowest(Set<Lag> readers) {
         for (Lag reader : readers) {
             if (reader.leaving == 0 && reader.waiting() > 0) {
-                return reader.lagNanos(now) >= leastNanos ? reader : null;
+                return reader;
             }
         }
         return null;

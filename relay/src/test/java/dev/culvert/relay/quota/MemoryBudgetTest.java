@@ -534,6 +534,64 @@ class MemoryBudgetTest {
     }
 
     @Test
+    void aLightSourceIsServedAtOnceByReadersThatGiveWay() {
+        List<String> cut = new ArrayList<>();
+        List<Reader> all = readers(13, "192.0.2.1", MAX / 16, cut);
+        all.getLast().held.isTooMuch();
+        assertThat(cut).isEmpty(); // it is alone, and beyond the reserve
+        assertThat(all.getLast().held.mayBegin()).isFalse();
+
+        BudgetedBytes other = held("192.0.2.2", 1, () -> {});
+        assertThat(other.mayBegin()).isTrue();
+        assertThat(other.isStopped()).isFalse();
+        fill(MAX / 8 * 3);
+        assertThat(other.isTooMuch()).isFalse();
+        empty(MAX / 8 * 3);
+        loop.runTasks();
+
+        assertThat(cut).startsWith("192.0.2.1#0").hasSizeBetween(5, 8);
+        assertThat(share.isFull()).isFalse();
+        other.close();
+        all.forEach(Reader::close);
+    }
+
+    @Test
+    void aLightSourceIsServedAtOnceByHeavierOnesThatGiveWay() {
+        List<String> gone = new ArrayList<>();
+        fill(GONE - MAX / 2);
+        BudgetedBytes heavy = held("192.0.2.1", MAX / 2, () -> gone.add("heavy"));
+        BudgetedBytes light = held("192.0.2.2", 1, () -> gone.add("light"));
+        assertThat(heavy.mayBegin()).isFalse();
+
+        assertThat(light.mayBegin()).isTrue();
+        loop.runTasks();
+
+        assertThat(gone).containsExactly("heavy");
+        heavy.close();
+        light.close();
+        empty(GONE - MAX / 2);
+    }
+
+    @Test
+    void ofSourcesThatWeighTheSameTheOneThatReadsStays() {
+        List<String> cut = new ArrayList<>();
+        List<Reader> all = new ArrayList<>();
+        for (int i = 1; i <= 8; i++) {
+            all.addAll(readers(1, "192.0.2." + i, MAX / 8, cut));
+        }
+        Reader fast = all.get(3);
+        fast.reads(MAX / 8);
+        fast.held.take(MAX / 8);
+        fast.lag.waits(MAX / 8, share);
+
+        share.shedSlow(MAX / 8 * 7, System.nanoTime() + 2 * Lag.PATIENCE.toNanos());
+        loop.runTasks();
+
+        assertThat(cut).hasSize(7).doesNotContain("192.0.2.4#0");
+        all.forEach(Reader::close);
+    }
+
+    @Test
     void partsThatAreNotMergedCostAnObject() {
         BudgetedBytes held = held("192.0.2.1", 1, () -> {});
         held.take(1);
