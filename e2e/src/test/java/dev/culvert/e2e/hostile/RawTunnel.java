@@ -30,8 +30,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A client's end of a {@code culvert.v1} session that keeps the rules while it opens, and then writes whatever bytes it
- * likes. It answers heartbeats, gives no windows, and hands every other frame to its owner. DATA frames wait for the session's
- * window, as every client's must; a stream's is for its owner to keep. Blocks.
+ * likes. It answers heartbeats, gives no windows, and hands every other frame to its owner. DATA frames wait for
+ * the session's window, as every client's must; a stream's is for its owner to keep. Blocks.
  */
 final class RawTunnel implements AutoCloseable {
     /** Held requests are many: no limit of this side shall bound them. */

@@ -162,11 +162,12 @@ public final class Lag {
     }
 
     /** Cuts the reader, unless it has consumed everything meanwhile. Any thread. */
-    void giveWay() {
+    void giveWay(long now) {
         onLoop(() -> {
             look.run();
             MemoryShare share = lagsAt;
             if (share != null && waiting > 0) {
+                share.gaveWay(this, now);
                 cut.run();
             } else if (share != null) {
                 share.readers().stays(this);

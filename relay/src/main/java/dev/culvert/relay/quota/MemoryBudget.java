@@ -152,7 +152,7 @@ public final class MemoryBudget {
         return now >= gone && now - sources.leaving() >= gone;
     }
 
-    /** Makes room for a request of a light source: exchanges of heavier ones give way, now and not at a tick. */
+    /** Makes room for a request of a light source: exchanges of heavier ones give way at once. */
     void makeRoom(SourceAddress source) {
         if (spent && isGone() && !isHeavy(source)) {
             sources.shedHeavierThan(source, used.get() - low);

@@ -3,6 +3,7 @@ package dev.culvert.relay.quota;
 import dev.culvert.http.quota.SourceAddress;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,6 +27,8 @@ import org.jspecify.annotations.Nullable;
 public final class MemoryShare {
     /** The bytes below which a source is light in any case: some heads and small bodies. */
     private static final int LIGHT_BYTES = 16 << 10;
+    /** The lag from which a reader that gave way was a slow one, and none that others were too many for. */
+    private static final long SLOW_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
     /** The time for which a reader of a full share may leave bytes, if others use the share, too. */
     private static final long CHOICE_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
     private static final long MOMENT_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
@@ -33,6 +36,7 @@ public final class MemoryShare {
     private static final long USED_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private final MemoryBudget budget;
+    private final Consumer<SourceAddress> readsSlowly;
     private final long max;
     /** The usage from which readers give way at once. */
     private final long over;
@@ -49,7 +53,13 @@ public final class MemoryShare {
     private volatile long othersNanos = System.nanoTime() - USED_NANOS;
 
     MemoryShare(MemoryBudget budget) {
+        this(budget, source -> {});
+    }
+
+    /** @param readsSlowly receives the sources of slow readers that gave way; runs on any thread */
+    MemoryShare(MemoryBudget budget, Consumer<SourceAddress> readsSlowly) {
         this.budget = budget;
+        this.readsSlowly = readsSlowly;
         this.max = budget.high() / 2;
         this.over = max + max / 8;
         this.gone = max + max / 2;
@@ -118,6 +128,14 @@ public final class MemoryShare {
         SourceAddress source = side.source();
         if (source != null) {
             readers.marked(source, side);
+        }
+    }
+
+    /** A reader is cut because it was chosen to give way. */
+    void gaveWay(Lag side, long now) {
+        SourceAddress source = side.source();
+        if (source != null && side.lagNanos(now) >= SLOW_NANOS) {
+            readsSlowly.accept(source);
         }
     }
 

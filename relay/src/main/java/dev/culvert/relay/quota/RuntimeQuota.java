@@ -51,11 +51,11 @@ public final class RuntimeQuota {
     RuntimeQuota(RuntimeQuotas all, OwnLimits own, LongSupplier nanoClock) {
         this.all = all;
         this.nanoClock = nanoClock;
-        this.memory = new MemoryShare(all.memory());
         this.paceIn = new BytePace(nanoClock.getAsLong());
         this.paceOut = new BytePace(nanoClock.getAsLong());
         this.streams = new StreamPlaces(all.inForce().with(own).maxStreams(), all.sourceStandings(),
                 nanoClock);
+        this.memory = new MemoryShare(all.memory(), streams::readsSlowly);
         this.snapshot = snapshot(own, all.inForce(), null);
     }
 

@@ -100,7 +100,7 @@ final class SlowReaders {
      */
     boolean shed(long excess, long now, long leastNanos, @Nullable SourceAddress spared) {
         for (Lag reader : choose(excess, now, leastNanos, spared)) {
-            reader.giveWay();
+            reader.giveWay(now);
         }
         return leaving() >= excess;
     }

@@ -12,6 +12,8 @@ import java.util.concurrent.atomic.AtomicLongArray;
  * <pre>
  *  a slot: 46 bits of the hash of runtime and source · 16 bits of the minute · 2 bits of the standing
  * </pre>
+ *
+ * An answer makes any source a served one, except a slow reader: its responses fill memory when they come.
  */
 final class SourceStandings {
     /** The number of slots, a power of two: 512 KiB. */
@@ -22,6 +24,7 @@ final class SourceStandings {
     private static final int STANDING_BITS = 2;
     private static final int WAS_SERVED = 1;
     private static final int DID_GIVE_WAY = 2;
+    private static final int READS_SLOWLY = 3;
     private static final int LOW_BITS = MINUTE_BITS + STANDING_BITS;
     private static final long NANOS_OF_A_MINUTE = 60_000_000_000L;
 
@@ -32,7 +35,23 @@ final class SourceStandings {
         /** The runtime has answered it. */
         SERVED,
         /** It has held a place of the runtime until another source needed it, without an answer. */
-        GAVE_WAY
+        GAVE_WAY,
+        /** A response to it was dropped, because it did not read and memory was short. */
+        SLOW;
+
+        /** Whether the source has shown that it takes what others need. */
+        boolean isBad() {
+            return this == GAVE_WAY || this == SLOW;
+        }
+
+        private int bits() {
+            return switch (this) {
+                case NEW -> 0;
+                case SERVED -> WAS_SERVED;
+                case GAVE_WAY -> DID_GIVE_WAY;
+                case SLOW -> READS_SLOWLY;
+            };
+        }
     }
 
     private final AtomicLongArray slots = new AtomicLongArray(SLOTS);
@@ -42,7 +61,10 @@ final class SourceStandings {
     /** @param runtime a random number that names the runtime */
     Standing of(long runtime, SourceAddress source, long nowNanos) {
         long hash = hash(runtime, source);
-        long slot = slots.get(place(hash));
+        return known(slots.get(place(hash)), hash, nowNanos);
+    }
+
+    private static Standing known(long slot, long hash, long nowNanos) {
         int age = minute(nowNanos) - (int) (slot >>> STANDING_BITS) & (1 << MINUTE_BITS) - 1;
         return slot != 0 && slot >>> LOW_BITS == hash >>> LOW_BITS && age < MINUTES
                 ? standing(slot)
@@ -50,15 +72,19 @@ final class SourceStandings {
     }
 
     private static Standing standing(long slot) {
-        return (slot & DID_GIVE_WAY) != 0 ? Standing.GAVE_WAY : Standing.SERVED;
+        return switch ((int) slot & (1 << STANDING_BITS) - 1) {
+            case WAS_SERVED -> Standing.SERVED;
+            case DID_GIVE_WAY -> Standing.GAVE_WAY;
+            default -> Standing.SLOW;
+        };
     }
 
     void note(long runtime, SourceAddress source, Standing standing, long nowNanos) {
         long hash = hash(runtime, source);
         long minute = minute(nowNanos) & (1 << MINUTE_BITS) - 1;
-        long slot = hash >>> LOW_BITS << LOW_BITS | minute << STANDING_BITS
-                | (standing == Standing.GAVE_WAY ? DID_GIVE_WAY : WAS_SERVED);
-        if (slots.get(place(hash)) != slot) {
+        long slot = hash >>> LOW_BITS << LOW_BITS | minute << STANDING_BITS | standing.bits();
+        long before = slots.get(place(hash));
+        if (before != slot && (standing == Standing.SLOW || known(before, hash, nowNanos) != Standing.SLOW)) {
             slots.set(place(hash), slot);
         }
     }

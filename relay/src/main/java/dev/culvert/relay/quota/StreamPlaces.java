@@ -14,7 +14,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * The places of a runtime's concurrent streams, shared by the source addresses of its callers. Who gives way
  * when all are taken depends on what is known of the newcomer's source: the runtime has answered it within
- * the last minutes, nothing, or it has held a place without an answer until somebody else needed it.
+ * the last minutes, nothing, or it has held a place without an answer until somebody else needed it. A source
+ * that did not read its responses while memory was short counts as one that gave way, although the runtime
+ * answers it.
  *
  * <ol>
  * <li>The newest stream of the source with most, if that has more than the newcomer's. A source that was
@@ -44,7 +46,10 @@ public final class StreamPlaces {
     private final SourceStandings known;
     private final LongSupplier nanoClock;
     private final long runtime = ThreadLocalRandom.current().nextLong();
-    /** Places of sources that were never answered when they took it, oldest first. Guarded by this. */
+    /**
+     * Places of sources that were not served ones when they took it, oldest first, until they are answered;
+     * those of slow readers until they end. Guarded by this.
+     */
     private final Deque<Place> strangers = new ArrayDeque<>();
     /** Those of {@link #strangers} that are held. Guarded by this. */
     private int held;
@@ -75,12 +80,9 @@ public final class StreamPlaces {
         /** The runtime has answered. */
         public void answered() {
             claim.touch();
-            known.note(runtime, claim.account(), Standing.SERVED, claim.touchedNanos());
-            leaveQueue();
-        }
-
-        private void leaveQueue() {
-            if (stranger) {
+            long now = claim.touchedNanos();
+            known.note(runtime, claim.account(), Standing.SERVED, now);
+            if (stranger && known.of(runtime, claim.account(), now) != Standing.SLOW) {
                 leave(this);
             }
         }
@@ -88,7 +90,9 @@ public final class StreamPlaces {
         @Override
         public void close() {
             claim.close();
-            leaveQueue();
+            if (stranger) {
+                leave(this);
+            }
         }
     }
 
@@ -100,6 +104,11 @@ public final class StreamPlaces {
 
     void resize(int max) {
         places.resize(max);
+    }
+
+    /** A response to this source was dropped, because it did not read and memory was short. */
+    void readsSlowly(SourceAddress source) {
+        known.note(runtime, source, Standing.SLOW, nanoClock.getAsLong());
     }
 
     /** The places that are taken. */
@@ -127,7 +136,7 @@ public final class StreamPlaces {
         long now = nanoClock.getAsLong();
         Standing standing = known.of(runtime, source, now);
         Quota<SourceAddress>.Claim claim = open(source, standing, shed, now);
-        if (claim == null && standing != Standing.GAVE_WAY && !haveStrangersHalf()) {
+        if (claim == null && !standing.isBad() && !haveStrangersHalf()) {
             claim = places.tryOpen(source, 1, shed, IDLE.toNanos());
         }
         if (claim == null) {

@@ -31,7 +31,8 @@ class MemoryBudgetTest {
 
     private final AtomicLong direct = new AtomicLong();
     private final MemoryBudget budget = new MemoryBudget(ALL, direct::get, 8 * MAX);
-    private final MemoryShare share = new MemoryShare(budget);
+    private final List<SourceAddress> slow = new ArrayList<>();
+    private final MemoryShare share = new MemoryShare(budget, slow::add);
     private final Tasks loop = new Tasks();
     private final EmbeddedEdge edge = new EmbeddedEdge(CallerLimits.defaults(), budget);
 
@@ -587,6 +588,7 @@ class MemoryBudgetTest {
         share.shedSlow(MAX / 8 * 7, System.nanoTime() + 2 * Lag.PATIENCE.toNanos());
         loop.runTasks();
 
+        assertThat(slow).hasSize(7);
         assertThat(cut).hasSize(7).doesNotContain("192.0.2.4#0");
         all.forEach(Reader::close);
     }

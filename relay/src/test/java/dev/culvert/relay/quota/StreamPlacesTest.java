@@ -82,6 +82,39 @@ class StreamPlacesTest {
     }
 
     @Test
+    void aSlowReaderGivesWayLikeAStrangerAlthoughItIsAnswered() {
+        answer(HONEST);
+        for (int i = 0; i < MAX; i++) {
+            SourceAddress slow = source(STRANGERS + i);
+            places.readsSlowly(slow);
+            taken(slow).answered();
+        }
+
+        taken(HONEST);
+        assertThat(gaveWay).containsExactly(source(STRANGERS));
+        assertThat(take(OTHER)).isNull();
+        assertThat(take(source(STRANGERS))).isNull();
+        later = StreamPlaces.STRANGER;
+        taken(OTHER).answered();
+        assertThat(gaveWay).containsExactly(source(STRANGERS), source(STRANGERS + 1));
+        assertThat(take(source(STRANGERS + 1))).isNull();
+    }
+
+    @Test
+    void aSlowReadersSecondStreamGivesWayToANewSource() {
+        for (int i = 0; i < MAX / 2; i++) {
+            SourceAddress slow = source(STRANGERS + i);
+            taken(slow).answered();
+            taken(slow).answered();
+            places.readsSlowly(slow);
+        }
+
+        taken(OTHER);
+
+        assertThat(gaveWay).hasSize(1);
+    }
+
+    @Test
     void aNewSourceTakesAStrangersPlaceAfterAMomentAndOneThatGaveWayMuchLater() {
         fillWithStrangers(MAX);
         assertThat(take(OTHER)).isNull();
@@ -150,7 +183,13 @@ class StreamPlacesTest {
         assertThat(known.of(7, HONEST, now)).isEqualTo(Standing.SERVED);
         assertThat(known.of(7, OTHER, now)).isEqualTo(Standing.GAVE_WAY);
         assertThat(known.of(8, HONEST, now)).isEqualTo(Standing.NEW);
-        assertThat(known.of(7, HONEST, now + Duration.ofMinutes(11).toNanos())).isEqualTo(Standing.NEW);
+        known.note(7, OTHER, Standing.SLOW, now);
+        known.note(7, OTHER, Standing.SERVED, now);
+        assertThat(known.of(7, OTHER, now)).isEqualTo(Standing.SLOW);
+        long later = now + Duration.ofMinutes(11).toNanos();
+        assertThat(known.of(7, HONEST, later)).isEqualTo(Standing.NEW);
+        known.note(7, OTHER, Standing.SERVED, later);
+        assertThat(known.of(7, OTHER, later)).isEqualTo(Standing.SERVED);
     }
 
     @Test
