@@ -50,6 +50,7 @@ class ArchitectureTest {
             .module("config", "")
             .door("config", ". yaml")
             .module("store", "")
+            .module("store.postgres", "store")
             .module("http", "config")
             .door("http", "fields forwarding net observe path problem quota")
             .module("relay", "protocol certs config http")
@@ -79,6 +80,8 @@ class ArchitectureTest {
                     "certs config store http relay server client router routing appproxy platform.host standins")
             .libraries("config", "io.netty. org.snakeyaml.")
             .libraries("store", "reactor. org.slf4j. org.sqlite.")
+            .libraries("store.postgres",
+                    "reactor. org.slf4j. org.postgresql. com.zaxxer.hikari. org.flywaydb. javax.sql.")
             .libraries("protocol", "io.netty. reactor. org.slf4j.")
             .libraries("certs", "org.bouncycastle. io.netty. org.slf4j. javax.")
             .libraries("http",

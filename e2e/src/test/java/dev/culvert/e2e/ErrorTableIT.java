@@ -41,7 +41,7 @@ class ErrorTableIT {
             Cause.BAD_SIGNATURE, "SignedWebhooksIT", Cause.UNAVAILABLE, "the App-Proxy's access tests",
             Cause.REQUEST_TIMEOUT,
             "EdgeTimeoutsIT", Cause.CONFLICT, "AdminApiIT, TwinsIT", Cause.NOT_FOUND, "RoutesIT",
-            Cause.MISDIRECTED_REQUEST, "AdminListenerIT");
+            Cause.MISDIRECTED_REQUEST, "AdminListenerIT", Cause.STORE_UNAVAILABLE, "SharedDatabaseIT");
     /** Of a body of which nothing comes: the head alone is answered. */
     private static final String UNSENT = "Content-Length: 5\r\n";
     private static final String HOST = "acme-prod." + Platform.DOMAIN;
@@ -186,7 +186,7 @@ class ErrorTableIT {
                 yield send("GET /odd/ok", HOST, via + "\r\n");
             }
             case BAD_SIGNATURE, CONFLICT, DRAINING, INTERNAL, MISDIRECTED_REQUEST, NOT_FOUND, REQUEST_TIMEOUT,
-                    UNAVAILABLE ->
+                    STORE_UNAVAILABLE, UNAVAILABLE ->
                 throw new IllegalArgumentException(cause + ": " + ELSEWHERE.get(cause));
         };
     }
@@ -221,7 +221,8 @@ class ErrorTableIT {
     @ParameterizedTest
     @EnumSource(value = Cause.class, mode = EnumSource.Mode.EXCLUDE, names = {"DRAINING", "INTERNAL",
             "BAD_SIGNATURE",
-            "REQUEST_TIMEOUT", "CONFLICT", "NOT_FOUND", "UNAVAILABLE", "MISDIRECTED_REQUEST"})
+            "REQUEST_TIMEOUT", "CONFLICT", "NOT_FOUND", "UNAVAILABLE", "MISDIRECTED_REQUEST",
+            "STORE_UNAVAILABLE"})
     void everyRowIsProduced(Cause cause) throws Exception {
         String answer = answerOf(cause);
 

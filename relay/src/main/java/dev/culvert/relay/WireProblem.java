@@ -27,7 +27,7 @@ public final class WireProblem {
             Cause.REQUEST_TIMEOUT, Cause.CONFLICT, Cause.BODY_TOO_LARGE, Cause.URI_TOO_LONG,
             Cause.UPGRADE_REQUIRED,
             Cause.RATE_LIMITED, Cause.HEAD_TOO_LARGE, Cause.LOOP_DETECTED, Cause.NOT_FOUND, Cause.INTERNAL,
-            Cause.UNAVAILABLE, Cause.MISDIRECTED_REQUEST);
+            Cause.UNAVAILABLE, Cause.MISDIRECTED_REQUEST, Cause.STORE_UNAVAILABLE);
     private static final List<Hop> HOPS = List.of(Hop.EDGE, Hop.TUNNEL, Hop.ROUTER, Hop.UPSTREAM);
     /** The {@code Retry-After} of a problem caused by a limit behind the tunnel. */
     private static final Duration OVERLOAD_WAIT = Duration.ofSeconds(1);

@@ -51,7 +51,7 @@ class WireProblemTest {
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {-1, 0, 29, 255, Integer.MAX_VALUE, Integer.MIN_VALUE})
+    @ValueSource(ints = {-1, 0, 30, 255, Integer.MAX_VALUE, Integer.MIN_VALUE})
     void anUnknownCauseIsDerivedFromTheCode(int number) {
         Problem problem = WireProblem.problem(number, 4, "why", Cause.TUNNEL_LOST);
 

@@ -2,7 +2,9 @@ package dev.culvert.store;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.List;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
@@ -42,6 +44,16 @@ public interface Database {
 
     /** Never completes; fails when another process has taken over a database that one process may use. */
     Mono<Void> lost();
+
+    /** Why the database can't be used now; null: it can, as far as the last operation showed. */
+    default @Nullable String away() {
+        return null;
+    }
+
+    /** What operators should know of, though it works. Errors: {@link StoreException}. */
+    default Mono<List<String>> troubles() {
+        return Mono.just(List.of());
+    }
 
     /** Waits for running work and closes the database. Completes empty. */
     Mono<Void> close();

@@ -88,6 +88,8 @@ public abstract sealed class StoreException extends RuntimeException {
     /** The database failed, for example because the disk is full or the file is damaged. */
     public static final class Failed extends StoreException {
         private static final long serialVersionUID = 1L;
+        /** PostgreSQL's state for it. */
+        private static final String DISK_FULL = "53100";
 
         public Failed(String message, Throwable cause) {
             super(message, cause);
@@ -95,7 +97,8 @@ public abstract sealed class StoreException extends RuntimeException {
 
         /** Whether the disk or the database's share of it is full. */
         public boolean isDiskFull() {
-            return getCause() instanceof SQLException cause && DatabaseProblem.isFull(cause);
+            return getCause() instanceof SQLException cause
+                    && (DISK_FULL.equals(cause.getSQLState()) || DatabaseProblem.isFull(cause));
         }
     }
 }

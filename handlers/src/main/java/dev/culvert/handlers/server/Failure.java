@@ -60,6 +60,7 @@ public record Failure(Problem problem, HttpHeaders fields, boolean expected) {
             case OVERLOADED -> Cause.OVERLOADED;
             case DRAINING -> Cause.DRAINING;
             case UNAVAILABLE -> Cause.UNAVAILABLE;
+            case STORE_UNAVAILABLE -> Cause.STORE_UNAVAILABLE;
             case UPSTREAM_TIMEOUT -> Cause.UPSTREAM_TIMEOUT;
             case UPSTREAM_BAD_RESPONSE -> Cause.UPSTREAM_BAD_RESPONSE;
         };

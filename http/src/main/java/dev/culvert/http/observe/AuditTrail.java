@@ -40,9 +40,12 @@ public final class AuditTrail {
     private final @Nullable Files files;
     private final Clock clock;
 
-    private AuditTrail(@Nullable Files files, Clock clock) {
+    private final @Nullable String process;
+
+    private AuditTrail(@Nullable Files files, Clock clock, @Nullable String process) {
         this.files = files;
         this.clock = clock;
+        this.process = process;
     }
 
     private record Files(RotatedFile changes, RotatedFile refusals) {
@@ -54,12 +57,17 @@ public final class AuditTrail {
 
     /** Writes into {@code folder}, which the first record creates. */
     public static AuditTrail in(Path folder, Clock clock) {
-        return new AuditTrail(Files.in(folder), clock);
+        return new AuditTrail(Files.in(folder), clock, null);
+    }
+
+    /** As above, with the process in each line: for one of several that serve the same. */
+    public static AuditTrail in(Path folder, Clock clock, String process) {
+        return new AuditTrail(Files.in(folder), clock, process);
     }
 
     /** Writes to the logger {@code audit}, for deployments without a persistent folder. */
     public static AuditTrail toLog(Clock clock) {
-        return new AuditTrail(null, clock);
+        return new AuditTrail(null, clock, null);
     }
 
     /** The outcome of a change: done, refused, or failed. */
@@ -109,8 +117,16 @@ public final class AuditTrail {
 
         /** Returns the record as a line of JSON. */
         public String line(Instant time) {
+            return line(time, null);
+        }
+
+        /** As above, with the process that wrote it as the last key. */
+        String line(Instant time, @Nullable String process) {
             ObjectNode line = JSON.createObjectNode();
             facts(time).forEach(line::put);
+            if (process != null) {
+                line.put("process", process);
+            }
             return line.toString();
         }
 
@@ -140,7 +156,8 @@ public final class AuditTrail {
             if (files == null) {
                 entry.log(time);
             } else {
-                (entry.decision == Decision.DENIED ? files.refusals : files.changes).append(entry.line(time));
+                (entry.decision == Decision.DENIED ? files.refusals : files.changes)
+                        .append(entry.line(time, process));
             }
             return null;
         })

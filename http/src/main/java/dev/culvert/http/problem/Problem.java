@@ -116,7 +116,10 @@ public record Problem(Cause cause, Hop hop, String detail, @Nullable Duration re
                                                                                                                                                                                                                 "The request came back to this gateway"), INTERNAL(
                                                                                                                                                                                                                         500,
                                                                                                                                                                                                                         "internal",
-                                                                                                                                                                                                                        "The gateway failed");
+                                                                                                                                                                                                                        "The gateway failed"), STORE_UNAVAILABLE(
+                                                                                                                                                                                                                                503,
+                                                                                                                                                                                                                                "store-unavailable",
+                                                                                                                                                                                                                                "The database can't be used");
 
         private final int status;
         private final String word;

@@ -27,7 +27,7 @@ public final class ProxyStatus {
     static String error(Cause cause) {
         return switch (cause) {
             case UNKNOWN_HOST, NO_ROUTE, NOT_FOUND -> "destination_not_found";
-            case NO_TUNNEL, UNAVAILABLE, DRAINING -> "destination_unavailable";
+            case NO_TUNNEL, UNAVAILABLE, DRAINING, STORE_UNAVAILABLE -> "destination_unavailable";
             case OVERLOADED -> "connection_limit_reached";
             case TUNNEL_LOST, UPSTREAM_RESET -> "connection_terminated";
             case UPSTREAM_REFUSED -> "connection_refused";

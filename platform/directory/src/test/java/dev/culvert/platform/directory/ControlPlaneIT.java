@@ -2,12 +2,15 @@ package dev.culvert.platform.directory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.culvert.config.HostPort;
 import dev.culvert.platform.host.ControlPlane;
 import dev.culvert.platform.host.ControlPlaneConfig;
+import dev.culvert.platform.host.StoreSettings;
+import dev.culvert.store.Database.Engine;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -29,9 +32,16 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
 
+/** The API, on both engines. */
+@ParameterizedClass
+@EnumSource
 class ControlPlaneIT {
     private static final Duration TIME = Duration.ofMinutes(1);
+
+    private final StoreSettings store;
 
     @TempDir
     Path folder;
@@ -41,10 +51,14 @@ class ControlPlaneIT {
     private ControlPlane plane;
     private String admin = "";
 
+    ControlPlaneIT(Engine engine) {
+        store = TestStore.empty(engine);
+    }
+
     @BeforeEach
     void start() throws IOException {
         plane = Objects.requireNonNull(ControlPlane
-                .start(ControlPlaneConfig.of(new HostPort("127.0.0.1", 0), folder,
+                .start(ControlPlaneConfig.of(new HostPort("127.0.0.1", 0), folder, store,
                         ControlPlaneConfig.Nudge.none()))
                 .block(TIME));
         admin = Files.readString(folder.resolve("admin.key")).strip();
@@ -249,7 +263,7 @@ class ControlPlaneIT {
     void aRuntimeThatMovesLeavesARecordOnceAMinute() throws Exception {
         stop();
         plane = Objects.requireNonNull(ControlPlane
-                .start(ControlPlaneConfig.of(new HostPort("127.0.0.1", 0), folder,
+                .start(ControlPlaneConfig.of(new HostPort("127.0.0.1", 0), folder, store,
                         new ControlPlaneConfig.Nudge(List.of("http://127.0.0.1:*"), null)))
                 .block(TIME));
         String runtime = key("{\"runtime\":\"prod\"}");
@@ -289,6 +303,7 @@ class ControlPlaneIT {
 
     @Test
     void aBackupOfARunningOneIsAWholeDirectory() throws Exception {
+        assumeTrue(store.kind() == StoreSettings.Kind.SQLITE); // a server has tools of its own
         String runtime = key("{\"runtime\":\"prod\"}");
         Path copy = folder.resolve("copy.db");
 
@@ -334,7 +349,7 @@ class ControlPlaneIT {
 
     private void restartWithoutFirstKey() {
         plane = Objects.requireNonNull(ControlPlane
-                .start(ControlPlaneConfig.of(new HostPort("127.0.0.1", 0), folder,
+                .start(ControlPlaneConfig.of(new HostPort("127.0.0.1", 0), folder, store,
                         ControlPlaneConfig.Nudge.none()))
                 .block(TIME));
         assertThat(folder.resolve("admin.key")).doesNotExist();

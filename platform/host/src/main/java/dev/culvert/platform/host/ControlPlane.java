@@ -18,8 +18,11 @@ import dev.culvert.http.observe.Readiness;
 import dev.culvert.platform.host.spi.Callers;
 import dev.culvert.platform.host.spi.PlatformCaller;
 import dev.culvert.platform.host.spi.PlatformModule;
+import dev.culvert.platform.host.store.ModuleTables;
 import dev.culvert.platform.host.store.OutboxSender;
 import dev.culvert.platform.host.store.PlatformStore;
+import dev.culvert.store.Database;
+import dev.culvert.store.DatabaseEngine;
 import dev.culvert.store.DatabaseProblem;
 import dev.culvert.store.SqliteCopy;
 import dev.culvert.store.SqliteLimits;
@@ -84,12 +87,21 @@ public final class ControlPlane {
     }
 
     static Mono<ControlPlane> start(ControlPlaneConfig config, PlatformModules modules) {
-        return PlatformStore
-                .open(config.dataDir().resolve(FILE), modules.tables(), DATABASE, Clock.systemUTC())
+        return open(config, modules.tables())
                 .flatMap(store -> Mono.fromCallable(() -> PlatformParts.of(config, modules, store))
                         .onErrorResume(failed -> store.close().then(Mono.error(failed))))
                 .flatMap(parts -> begin(parts)
                         .onErrorResume(failed -> parts.free(Duration.ZERO).then(Mono.error(failed))));
+    }
+
+    private static Mono<PlatformStore> open(ControlPlaneConfig config, ModuleTables tables) {
+        return switch (config.store().kind()) {
+            case SQLITE -> PlatformStore.open(config.dataDir().resolve(FILE), tables, DATABASE,
+                    Clock.systemUTC());
+            case POSTGRES -> DatabaseEngine
+                    .open(Database.Engine.POSTGRES, config.store().server(), tables.postgres())
+                    .map(PlatformStore::of);
+        };
     }
 
     private static Mono<ControlPlane> begin(PlatformParts parts) {
@@ -99,7 +111,7 @@ public final class ControlPlane {
                     ? null
                     : TlsContexts.edge(config.tls().files().load(), List.of());
             HandlerHost host = host(parts);
-            var state = new State(host, parts.modules().modules());
+            var state = new State(host, parts.modules().modules(), parts.store());
             var setup = EdgeServer.Setup.of(config.listen(), parts.loops())
                     .telemetry(parts.telemetry())
                     .trustedProxies(config.trustedProxies().stream().map(Cidr::parse).toList())
@@ -216,25 +228,33 @@ public final class ControlPlane {
     private static final class State {
         private final HandlerHost host;
         private final List<PlatformModule> modules;
+        private final PlatformStore store;
         private final AtomicReference<List<String>> late = new AtomicReference<>(List.of());
         private final Disposable.Swap looking = Disposables.swap();
         private volatile boolean draining;
 
-        State(HandlerHost host, List<PlatformModule> modules) {
+        State(HandlerHost host, List<PlatformModule> modules, PlatformStore store) {
             this.host = host;
             this.modules = modules;
+            this.store = store;
         }
 
         void look(OutboxSender outbox) {
             looking.update(Flux.interval(LOOK)
                     .onBackpressureDrop()
-                    .concatMap(tick -> outbox.troubles().onErrorComplete(), 0)
+                    .concatMap(tick -> Mono.zip(outbox.troubles(), store.troubles(),
+                            (late, ofStore) -> Stream.concat(late.stream(), ofStore.stream()).toList())
+                            .onErrorComplete(), 0)
                     .subscribe(late::set));
         }
 
         Readiness readiness() {
-            return draining
-                    ? Readiness.notReady("draining")
+            if (draining) {
+                return Readiness.notReady("draining");
+            }
+            String away = store.away();
+            return away != null
+                    ? Readiness.notReady("store: " + away)
                     : Readiness.degraded(Stream.concat(host.troubles()
                             .entrySet()
                             .stream()

@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param listen the address of the listener
  * @param tls the listener's certificate; null: plain HTTP
  * @param dataDir folder of its database and of its audit log
+ * @param store where its data is kept
  * @param adminKeyFile the file for the first administrator's key
  * @param firstAccount the name of the first account of an empty database
  * @param tokenKeys what wraps the keys of runtime tokens
@@ -33,6 +34,7 @@ public record ControlPlaneConfig(
         @Setting(value = "Address of the HTTP listener; port 0 picks a free one", byDefault = "127.0.0.1:3030") HostPort listen,
         @Nullable Tls tls,
         @Setting("Folder of the database and the audit log; made when absent") Path dataDir,
+        StoreSettings store,
         @Setting("File for the API key of the first administrator, made with mode 0600 when the database is empty; left out: admin.key in dataDir") @Nullable Path adminKeyFile,
         @Setting(value = "Name of the account that an empty database begins with", byDefault = "main") String firstAccount,
         TokenKeys tokenKeys,
@@ -54,7 +56,12 @@ public record ControlPlaneConfig(
 
     /** Makes a configuration with defaults and a folder. */
     public static ControlPlaneConfig of(HostPort listen, Path dataDir, Nudge nudge) {
-        return new ControlPlaneConfig(listen, null, dataDir, null, "main", new TokenKeys(null),
+        return of(listen, dataDir, StoreSettings.sqlite(), nudge);
+    }
+
+    /** As above, with another store. */
+    public static ControlPlaneConfig of(HostPort listen, Path dataDir, StoreSettings store, Nudge nudge) {
+        return new ControlPlaneConfig(listen, null, dataDir, store, null, "main", new TokenKeys(null),
                 new Platform(false), nudge,
                 Map.of(), Map.of(), List.of(PRIVATE_NETWORKS.split(",")));
     }

@@ -10,6 +10,8 @@ import dev.culvert.platform.host.store.EventFeed;
 import dev.culvert.platform.host.store.OutboxLimits;
 import dev.culvert.platform.host.store.OutboxSender;
 import dev.culvert.platform.host.store.PlatformStore;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.time.Clock;
 import java.time.Duration;
 import reactor.core.publisher.Mono;
@@ -28,8 +30,19 @@ record PlatformParts(ControlPlaneConfig config, PlatformModules modules, Platfor
         return new PlatformParts(config, modules, store, new EventFeed(store, MAX_EVENTS),
                 new OutboxSender(store, OutboxLimits.defaults(), Clock.systemUTC(), telemetry.registry()),
                 new EndingAccounts(), new EndingRuntimes(),
-                AuditTrail.in(config.dataDir(), Clock.systemUTC()), new ApiDocument(),
+                AuditTrail.in(config.dataDir(), Clock.systemUTC(), process()), new ApiDocument(),
                 EventLoops.create(), telemetry);
+    }
+
+    /** Names this process among those that use the same database. */
+    private static String process() {
+        String host;
+        try {
+            host = InetAddress.getLocalHost().getHostName();
+        } catch (UnknownHostException e) {
+            host = "unknown";
+        }
+        return host + ":" + ProcessHandle.current().pid();
     }
 
     /** Ends deliveries, then writes what waits and closes everything. */

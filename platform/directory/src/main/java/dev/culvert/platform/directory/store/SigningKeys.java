@@ -22,6 +22,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
+import reactor.util.retry.Retry;
 
 /**
  * The keys that sign runtime tokens. One signs, earlier ones verify until the last of their tokens has ended.
@@ -88,6 +89,8 @@ public final class SigningKeys {
         return store.read(TokenKeyTable::all)
                 .flatMap(present -> blocking(() -> fitting(present, replace)))
                 .flatMap(missing -> missing.isEmpty() ? Mono.empty() : begin(missing.get()))
+                // Another process made the first key meanwhile: it has to fit, too.
+                .retryWhen(Retry.max(2).filter(StoreException.Busy.class::isInstance))
                 .then(store.change(this::forgetEnded))
                 .then();
     }
@@ -118,7 +121,7 @@ public final class SigningKeys {
         return store.change(connection -> {
             List<TokenKey> present = TokenKeyTable.all(connection);
             if (!present.isEmpty() && present.getLast().generation() >= first.generation()) {
-                throw new StoreException.Busy("another process has just made the first key; start again");
+                throw new StoreException.Busy("another process has just made the first key");
             }
             for (TokenKey old : present) {
                 TokenKeyTable.remove(connection, old.kid());

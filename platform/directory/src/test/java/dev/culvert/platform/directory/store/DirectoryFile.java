@@ -5,7 +5,10 @@ import dev.culvert.platform.host.store.EndingAccounts;
 import dev.culvert.platform.host.store.EventFeed;
 import dev.culvert.platform.host.store.ModuleTables;
 import dev.culvert.platform.host.store.PlatformStore;
+import dev.culvert.store.Database.Engine;
+import dev.culvert.store.DatabaseEngine;
 import dev.culvert.store.SqliteLimits;
+import dev.culvert.store.postgres.testing.TestServer;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
@@ -26,14 +29,22 @@ public record DirectoryFile(Directory directory, SigningKeys signing, PlatformSt
 
     /** Opens or creates the file; its feed keeps three events. */
     public static DirectoryFile open(Path file, DirectoryLimits limits) {
-        return open(file, limits, Clock.systemUTC());
+        return open(Engine.SQLITE, file, limits, Clock.systemUTC());
     }
 
     static DirectoryFile open(Path file, DirectoryLimits limits, Clock clock) {
+        return open(Engine.SQLITE, file, limits, clock);
+    }
+
+    /** As above, or in an empty database of a server. */
+    static DirectoryFile open(Engine engine, Path file, DirectoryLimits limits, Clock clock) {
         var tables = new ModuleTables(new LinkedHashMap<>(Map.of("directory", DirectorySchema.VERSIONS)));
-        PlatformStore store = Objects.requireNonNull(PlatformStore
-                .open(file, tables, new SqliteLimits(100, Duration.ofSeconds(5)), Clock.systemUTC())
-                .block(TIME));
+        PlatformStore store = Objects.requireNonNull((switch (engine) {
+            case SQLITE -> PlatformStore.open(file, tables, new SqliteLimits(100, Duration.ofSeconds(5)),
+                    Clock.systemUTC());
+            case POSTGRES -> DatabaseEngine.open(engine, TestServer.database(), tables.postgres())
+                    .map(PlatformStore::of);
+        }).block(TIME));
         var ends = new EndingAccounts();
         List<String> ended = new ArrayList<>();
         ends.add((change, account) -> ended.add(account));

@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
 import dev.culvert.config.ConfigException;
+import dev.culvert.store.Database.Engine;
 import dev.culvert.store.StoreException;
 import java.nio.file.Path;
+import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -15,21 +17,30 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
 import reactor.core.publisher.Mono;
 
+@ParameterizedClass
+@EnumSource
 class DirectoryTest {
     private static final Duration TIME = Duration.ofMinutes(1);
     /** Few of each, so that tests cross them. */
     private static final DirectoryLimits FEW = new DirectoryLimits(2, 3, 3, 2, 2);
     private static final String ACCOUNT = "6791f6184c56bd51c65784a2";
 
+    private final Engine engine;
     private DirectoryFile open;
     private Directory directory;
     private String user = "";
 
+    DirectoryTest(Engine engine) {
+        this.engine = engine;
+    }
+
     @BeforeEach
     void open(@TempDir Path folder) {
-        open = DirectoryFile.open(folder.resolve("directory.db"), FEW);
+        open = DirectoryFile.open(engine, folder.resolve("directory.db"), FEW, Clock.systemUTC());
         directory = open.directory();
         get(directory.addAccount(ACCOUNT, "acme"));
         user = get(directory.addUser(ACCOUNT, "Jo", "jo@acme.test", false)).id();
@@ -170,7 +181,8 @@ class DirectoryTest {
 
     @Test
     void aFirstKeyThatCannotBeKeptIsNotMade(@TempDir Path folder) {
-        DirectoryFile other = DirectoryFile.open(folder.resolve("directory.db"), FEW);
+        DirectoryFile other = DirectoryFile.open(engine, folder.resolve("directory.db"), FEW,
+                Clock.systemUTC());
         Directory empty = other.directory();
         try {
             assertThatThrownBy(() -> empty.bootstrap("main", key -> {
@@ -198,7 +210,8 @@ class DirectoryTest {
 
     @Test
     void theAccountOfAnOperatorStays(@TempDir Path folder) {
-        DirectoryFile other = DirectoryFile.open(folder.resolve("directory.db"), FEW);
+        DirectoryFile other = DirectoryFile.open(engine, folder.resolve("directory.db"), FEW,
+                Clock.systemUTC());
         try {
             other.directory().bootstrap("main", key -> {}).block(TIME);
             String account = get(other.directory().accounts()).getFirst().id();

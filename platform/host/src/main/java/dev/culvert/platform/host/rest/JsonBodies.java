@@ -17,7 +17,7 @@ import reactor.core.publisher.Mono;
 
 /** The JSON of requests and responses. */
 public final class JsonBodies {
-    private static final int MAX_BYTES = 64 << 10;
+    static final int MAX_BYTES = 64 << 10;
     private static final JsonMapper JSON = new JsonMapper();
 
     private JsonBodies() {}

@@ -71,12 +71,12 @@ public final class RestApi implements EdgeHandler {
                         CallQuery query = CallQuery.of(call, request.query());
                         return account(caller, query)
                                 .doOnNext(place::set)
-                                .flatMap(account -> call.work()
-                                        .answer(new CallScope(caller, account, request,
-                                                query.isForced(), segments(call, request))));
-                    })
-                            .onErrorMap(StoreException.class, StoreRefusal::told)
-                            .cast(EdgeResponse.class);
+                                .flatMap(account -> Idempotency.once(call, request, caller, account,
+                                        same -> call.work()
+                                                .answer(new CallScope(caller, account, same,
+                                                        query.isForced(), segments(call, request)))
+                                                .cast(EdgeResponse.class)));
+                    }).onErrorMap(StoreException.class, StoreRefusal::told);
                     return call.changes() ? audited(request, caller, place, work) : work;
                 });
     }

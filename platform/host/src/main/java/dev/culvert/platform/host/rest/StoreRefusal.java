@@ -9,6 +9,8 @@ import java.time.Duration;
 public final class StoreRefusal {
     private static final Duration RETRY = Duration.ofSeconds(1);
 
+    private static final Duration RETRY_WHEN_FULL = Duration.ofSeconds(30);
+
     private StoreRefusal() {}
 
     /** The failure for the caller. Failures of the database itself do not show their message. */
@@ -20,11 +22,19 @@ public final class StoreRefusal {
             case StoreException.Busy busy ->
                 HandlerException.of(Reason.OVERLOADED, message(busy)).retryAfter(RETRY);
             case StoreException.Held held ->
-                HandlerException.of(Reason.UNAVAILABLE, "the database is another process's")
+                HandlerException.of(Reason.STORE_UNAVAILABLE, "the database is another process's")
                         .retryAfter(RETRY);
-            case StoreException.Failed broken ->
-                HandlerException.of(Reason.UNAVAILABLE, "the database can't be used").retryAfter(RETRY);
-            default -> HandlerException.of(Reason.UNAVAILABLE, "the database can't be used");
+            case StoreException.Away away -> HandlerException
+                    .of(Reason.STORE_UNAVAILABLE, "the database can't be reached; nothing was changed")
+                    .retryAfter(RETRY);
+            case StoreException.Unknown unknown ->
+                HandlerException.of(Reason.STORE_UNAVAILABLE, message(unknown));
+            case StoreException.Failed broken -> broken.isDiskFull()
+                    ? HandlerException.of(Reason.STORE_UNAVAILABLE, "the database has no space left")
+                            .retryAfter(RETRY_WHEN_FULL)
+                    : HandlerException.of(Reason.STORE_UNAVAILABLE, "the database can't be used")
+                            .retryAfter(RETRY);
+            default -> HandlerException.of(Reason.STORE_UNAVAILABLE, "the database can't be used");
         };
     }
 

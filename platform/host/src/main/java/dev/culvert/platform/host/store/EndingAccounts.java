@@ -23,6 +23,7 @@ public final class EndingAccounts implements AccountEnds {
         for (Forgetting module : modules) {
             module.forget(change, account);
         }
+        Rows.update(change, "DELETE FROM platform_requests WHERE account = ?", account);
         Rows.update(change, "DELETE FROM platform_events WHERE account = ?", account);
     }
 }

@@ -40,7 +40,13 @@ public record ModuleTables(SequencedMap<String, TableVersions> modules) implemen
                       target TEXT NOT NULL, body TEXT NOT NULL, created INTEGER NOT NULL,
                       attempts INTEGER NOT NULL, next_at INTEGER NOT NULL, last_error TEXT) STRICT""",
             "CREATE INDEX platform_outbox_of_account ON platform_outbox (account, module, target, id)",
-            "CREATE INDEX platform_outbox_due ON platform_outbox (next_at)")),
+            "CREATE INDEX platform_outbox_due ON platform_outbox (next_at)"),
+            List.of("""
+                    CREATE TABLE platform_requests (
+                      account TEXT NOT NULL, caller TEXT NOT NULL, request TEXT NOT NULL,
+                      digest TEXT NOT NULL, body TEXT, created INTEGER NOT NULL,
+                      PRIMARY KEY (account, caller, request)) STRICT""",
+                    "CREATE INDEX platform_requests_of_account ON platform_requests (account, created)")),
             List.of(List.of(
                     """
                             CREATE TABLE platform_events (
@@ -56,7 +62,13 @@ public record ModuleTables(SequencedMap<String, TableVersions> modules) implemen
                               created BIGINT NOT NULL, attempts INTEGER NOT NULL, next_at BIGINT NOT NULL,
                               last_error TEXT, claimed_until BIGINT NOT NULL DEFAULT 0)""",
                     "CREATE INDEX platform_outbox_of_account ON platform_outbox (account, module, target, id)",
-                    "CREATE INDEX platform_outbox_due ON platform_outbox (next_at)")));
+                    "CREATE INDEX platform_outbox_due ON platform_outbox (next_at)",
+                    """
+                            CREATE TABLE platform_requests (
+                              account TEXT NOT NULL, caller TEXT NOT NULL, request TEXT NOT NULL,
+                              digest TEXT NOT NULL, body TEXT, created BIGINT NOT NULL,
+                              PRIMARY KEY (account, caller, request))""",
+                    "CREATE INDEX platform_requests_of_account ON platform_requests (account, created)")));
 
     /** The tables on a server. */
     public SchemaParts postgres() {

@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /** The platform's database. Callable from any thread. */
@@ -90,10 +91,30 @@ public final class PlatformStore implements Store {
     }
 
     private <T> Mono<T> change(LockScope scope, Work<T> work) {
-        return database.transact(scope, connection -> run(work, connection), done -> {
-            afterCommit.forEach(hook -> hook.accept(done.change()));
-            return done.result();
+        return Mono.deferContextual(context -> {
+            RepeatableRequest request = context.<RepeatableRequest>getOrEmpty(RepeatableRequest.class)
+                    .filter(named -> !named.isStored())
+                    .orElse(null);
+            return database.transact(scope,
+                    connection -> run(request == null ? work : once(work, request), connection), done -> {
+                        if (request != null) {
+                            request.stored();
+                        }
+                        afterCommit.forEach(hook -> hook.accept(done.change()));
+                        return done.result();
+                    });
         });
+    }
+
+    /** The change of a request that may be sent again: is not made twice. */
+    private static <T> Work<T> once(Work<T> work, RepeatableRequest request) {
+        return connection -> {
+            long now = System.currentTimeMillis();
+            RequestTable.requireNew(connection, request, now);
+            T result = work.run(connection);
+            RequestTable.add(connection, request, result, now);
+            return result;
+        };
     }
 
     /** A change that is done, and what it gave. */
@@ -116,6 +137,16 @@ public final class PlatformStore implements Store {
     /** Whether {@link #close} was called. */
     boolean isClosed() {
         return closed;
+    }
+
+    /** Why the database can't be used now; null: it can. */
+    public @Nullable String away() {
+        return database.away();
+    }
+
+    /** What operators should know of the database. */
+    public Mono<List<String>> troubles() {
+        return database.troubles();
     }
 
     /** Never emits. Fails when another process has taken over the database. */

@@ -3,19 +3,19 @@ package dev.culvert.platform.host.store;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.culvert.platform.host.spi.Event;
 import dev.culvert.platform.host.spi.EventPage;
 import dev.culvert.platform.host.spi.Events;
 import dev.culvert.platform.host.spi.TableVersions;
+import dev.culvert.store.Database.Engine;
 import dev.culvert.store.SqliteDatabase;
-import dev.culvert.store.SqliteLimits;
 import dev.culvert.store.SqliteSchema;
 import dev.culvert.store.StoreException;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -26,15 +26,25 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
 import reactor.core.Disposable;
 import reactor.core.scheduler.Schedulers;
 
 /** The change feed, and the tables of modules. */
+@ParameterizedClass
+@EnumSource
 class EventFeedTest {
     private static final Duration TIME = Duration.ofMinutes(1);
 
+    private final Engine engine;
+
     @TempDir
     Path folder;
+
+    EventFeedTest(Engine engine) {
+        this.engine = engine;
+    }
 
     @Test
     void followersGetCommittedEventsOfAllModulesInOrder() {
@@ -107,6 +117,7 @@ class EventFeedTest {
 
     @Test
     void aFileFromBeforeModulesKeepsItsChanges() throws SQLException {
+        assumeTrue(engine == Engine.SQLITE);
         Path file = folder.resolve("p.db");
         var old = new SqliteSchema(List.of(List.of(
                 "CREATE TABLE changes (seq INTEGER PRIMARY KEY AUTOINCREMENT, account TEXT, what TEXT, user TEXT)",
@@ -133,6 +144,7 @@ class EventFeedTest {
 
     @Test
     void tablesThatDoNotFitNameTheirModule() {
+        assumeTrue(engine == Engine.SQLITE);
         assertThatThrownBy(() -> store(Map.of("builds", List.of(List.of("CREATE TABLE builds_x (")))))
                 .isInstanceOf(StoreException.Failed.class)
                 .hasRootCauseMessage("[SQLITE_ERROR] SQL error or missing database (incomplete input)")
@@ -146,10 +158,7 @@ class EventFeedTest {
     private PlatformStore store(Map<String, List<List<String>>> modules) {
         var tables = new LinkedHashMap<String, TableVersions>();
         modules.forEach((name, versions) -> tables.put(name, new TableVersions(versions, List.of())));
-        return Objects.requireNonNull(PlatformStore
-                .open(folder.resolve("p.db"), new ModuleTables(tables),
-                        new SqliteLimits(100, Duration.ofSeconds(5)), Clock.systemUTC())
-                .block(TIME));
+        return TestStores.open(engine, folder, new ModuleTables(tables));
     }
 
     private static EventPage since(PlatformStore store, Events events, String account, long since) {
