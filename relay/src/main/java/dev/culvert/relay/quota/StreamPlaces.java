@@ -23,7 +23,8 @@ import org.jspecify.annotations.Nullable;
  * answered and holds few gives way to answered ones only.
  * <li>The oldest stream of a stranger, which is a source that was never answered: at once to a source that
  * was answered and holds few; to a new source that holds none, once it has sent and got nothing for {@link
- * #STRANGER}; to one that gave way before, for {@link #IDLE}.
+ * #STRANGER}; to one that gave way before, for {@link #IDLE}. A stranger that gives way sooner than after
+ * {@link #STRANGER} of silence counts as new when it comes again: it had no time to be answered.
  * <li>Any stream that has sent and got nothing for {@link #IDLE}, the longest first, unless the newcomer gave
  * way before, or strangers have half of the places.
  * </ol>
@@ -39,6 +40,8 @@ public final class StreamPlaces {
     static final Duration IDLE = Duration.ofSeconds(10);
     /** The same, of a source that was never answered. Most answers begin sooner. */
     static final Duration STRANGER = Duration.ofSeconds(1);
+    /** Attempts to take a stranger's place: another thread may take it first. */
+    private static final int TRIES = 3;
     /** The streams of a source that are few, at least; else one in sixteen. */
     private static final int FEW = 4;
 
@@ -152,9 +155,14 @@ public final class StreamPlaces {
     private Quota<SourceAddress>.@Nullable Claim open(SourceAddress source, Standing standing, Runnable shed,
             long now) {
         var claim = openIfFair(source, standing, shed, now);
-        Place stranger = claim == null ? strangerFor(source, standing, now) : null;
-        if (stranger != null) {
-            known.note(runtime, stranger.claim.account(), Standing.GAVE_WAY, now);
+        for (int i = 0; claim == null && i < TRIES; i++) {
+            Place stranger = strangerFor(source, standing, now);
+            if (stranger == null) {
+                return null;
+            }
+            if (now - stranger.claim.touchedNanos() >= STRANGER.toNanos()) {
+                known.note(runtime, stranger.claim.account(), Standing.GAVE_WAY, now);
+            } // else it had no time to be answered
             stranger.claim.giveWay();
             claim = openIfFair(source, standing, shed, now);
         }

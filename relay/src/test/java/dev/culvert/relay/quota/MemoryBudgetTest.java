@@ -198,7 +198,7 @@ class MemoryBudgetTest {
     @Test
     void aSilentCallerIsNotWaitedForWhileItIsSpent() {
         CallerLimits usual = CallerLimits.defaults();
-        CallerLimits impatient = usual.within(usual.headTimeout(), Duration.ofMillis(1),
+        CallerLimits impatient = usual.within(usual.headTimeout(), Duration.ofMillis(250),
                 usual.responseHeadTimeout(), usual.idleTimeout());
         try (var silent = new EmbeddedEdge(impatient, budget)) {
             silent.send(POST);

@@ -131,6 +131,20 @@ class StreamPlacesTest {
     }
 
     @Test
+    void aStrangerThatHadNoTimeToBeAnsweredComesAgainAsANewSource() {
+        answer(HONEST);
+        fillWithStrangers(MAX);
+        taken(HONEST);
+        assertThat(gaveWay).containsExactly(source(STRANGERS));
+
+        later = StreamPlaces.STRANGER;
+        taken(source(STRANGERS));
+
+        assertThat(gaveWay).containsExactly(source(STRANGERS), source(STRANGERS + 1));
+        assertThat(take(source(STRANGERS + 1))).isNull(); // nobody had answered it in time
+    }
+
+    @Test
     void aStrangerWhoseBytesCrossGivesWayAfterThoseThatAreSilent() {
         StreamPlaces.Place busy = taken(OTHER);
         fillWithStrangers(MAX - 1);
