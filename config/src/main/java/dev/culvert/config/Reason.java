@@ -25,6 +25,8 @@ public final class Reason {
      */
     private static final int MAX_CAUSES = 10;
 
+    private static final String REFUSED = "Connection refused";
+
     private Reason() {}
 
     /** The first reason that the failure or one of its causes gives. Never empty. */
@@ -64,6 +66,9 @@ public final class Reason {
         }
         String words = CLASS_NAME.matcher(message).replaceFirst("");
         words = NATIVE_CALL.matcher(words).replaceFirst("").strip();
+        if (words.startsWith(REFUSED)) { // the address behind it is known to whoever tells this
+            return "the connection was refused";
+        }
         return words.isEmpty() ? null : words;
     }
 }

@@ -107,6 +107,9 @@ class StormIT {
                     back.emitNext(number, Sinks.EmitFailureHandler.busyLooping(Duration.ofSeconds(1)));
                 }
                 case ClientEvent.Disconnected disconnected -> up.remove(number);
+                case ClientEvent.NotConnected failed -> {
+                    // It was not up.
+                }
             }
         }));
     }

@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
@@ -36,6 +37,12 @@ public final class Launched implements AutoCloseable {
 
     /** @param options more options of the JVM */
     static Launched start(Path folder, List<String> options, String... arguments) throws IOException {
+        return start(folder, options, Map.of(), arguments);
+    }
+
+    /** @param environment more variables of the environment */
+    static Launched start(Path folder, List<String> options, Map<String, String> environment,
+            String... arguments) throws IOException {
         Path out = Files.createTempFile(folder, "out", ".log");
         Path err = Files.createTempFile(folder, "err", ".log");
         var command = new ArrayList<>(
@@ -49,6 +56,7 @@ public final class Launched implements AutoCloseable {
                 .redirectOutput(out.toFile())
                 .redirectError(err.toFile());
         builder.environment().keySet().removeIf(name -> name.startsWith("CULVERT_"));
+        builder.environment().putAll(environment);
         return new Launched(builder.start(), out, err);
     }
 

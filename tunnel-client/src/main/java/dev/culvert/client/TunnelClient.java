@@ -12,6 +12,7 @@ import dev.culvert.client.identity.EnrolmentRetry;
 import dev.culvert.client.identity.Identity;
 import dev.culvert.client.identity.IdentitySource;
 import dev.culvert.client.link.ClientEvent;
+import dev.culvert.client.link.EndedExchange;
 import dev.culvert.client.link.IdentityRenewal;
 import dev.culvert.client.link.TunnelLinks;
 import dev.culvert.config.HostPort;
@@ -57,6 +58,7 @@ public final class TunnelClient {
     private final RouterAuditFiles audit;
     private final TunnelLinks links;
     private final KillSwitch killSwitch;
+    private final Consumer<ClientEvent> events;
     private final Sinks.Empty<Void> ended = Sinks.empty();
     private final Sinks.Empty<Void> stopped = Sinks.empty();
     private final AtomicBoolean stopping = new AtomicBoolean();
@@ -67,17 +69,18 @@ public final class TunnelClient {
     private volatile String notReady = "not connected yet";
 
     private TunnelClient(ClientConfig config, EventLoops loops, boolean ownsLoops,
-            Consumer<ClientEvent> events) {
+            Consumer<ClientEvent> events, EndedExchange.@Nullable Listener exchanges) {
         this.config = config;
         this.loops = loops;
         this.ownsLoops = ownsLoops;
+        this.events = events;
         this.connector = new Connector(loops, Outbound.of(config));
         this.audit = RouterAuditFiles.in(config.identityDir());
         this.links = new TunnelLinks(config, loops, new Dialler(connector, sessions), telemetry, audit,
                 event -> {
                     told(event);
                     events.accept(event);
-                });
+                }, exchanges);
         this.killSwitch = new KillSwitch(links, new PauseMark(config.identityDir()), audit);
         killSwitch.remember();
     }
@@ -89,8 +92,18 @@ public final class TunnelClient {
      * @param events receives connects and disconnects, on an event loop
      */
     public static Mono<TunnelClient> start(ClientConfig config, Consumer<ClientEvent> events) {
+        return start(config, events, null);
+    }
+
+    /**
+     * The same, for a user who watches the requests.
+     *
+     * @param exchanges receives the end of each exchange; null: nobody does, and none is observed
+     */
+    public static Mono<TunnelClient> start(ClientConfig config, Consumer<ClientEvent> events,
+            EndedExchange.@Nullable Listener exchanges) {
         return Mono.defer(() -> {
-            TunnelClient client = new TunnelClient(config, EventLoops.create(), true, events);
+            TunnelClient client = new TunnelClient(config, EventLoops.create(), true, events, exchanges);
             var resources = new ControlResource(Map.of("/pause",
                     by -> client.killSwitch.pause(by, TunnelLinks.GRACE), "/pause/now",
                     by -> client.killSwitch.pause(by, Duration.ZERO), "/resume", client.killSwitch::resume),
@@ -109,7 +122,7 @@ public final class TunnelClient {
 
     /** Starts a client without a health listener. The caller disposes the event loops. */
     public static TunnelClient embed(ClientConfig config, EventLoops loops, Consumer<ClientEvent> events) {
-        TunnelClient client = new TunnelClient(config, loops, false, events);
+        TunnelClient client = new TunnelClient(config, loops, false, events, null);
         client.connect();
         return client;
     }
@@ -124,7 +137,7 @@ public final class TunnelClient {
                         : Mono.just(identity))
                 .publishOn(Schedulers.boundedElastic())
                 .map(source::credentials)
-                .doOnError(failure -> sessions.failed(String.valueOf(failure.getMessage())))
+                .doOnError(failure -> notEnrolled(String.valueOf(failure.getMessage())))
                 .retryWhen(new EnrolmentRetry(new Backoff(new SecureRandom())))
                 .subscribe(
                         first -> begin(new IdentityRenewal(source, clock, first, links)),
@@ -168,7 +181,15 @@ public final class TunnelClient {
         switch (event) {
             case ClientEvent.Connected connected -> host = connected.host();
             case ClientEvent.Disconnected disconnected -> sessions.failed(disconnected.reason());
+            case ClientEvent.NotConnected failed -> {
+                // The dialler has noted it.
+            }
         }
+    }
+
+    private void notEnrolled(String reason) {
+        sessions.failed(reason);
+        events.accept(new ClientEvent.NotConnected(reason, Duration.ZERO));
     }
 
     private ClientStatus status() {

@@ -55,6 +55,7 @@ public record ServerConfig(
      * DNS name of 253.
      */
     private static final int MAX_DOMAIN = 189;
+    private static final int MAX_PORT = 65_535;
     private static final Pattern DOMAIN = Pattern
             .compile("[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*");
 
@@ -123,6 +124,7 @@ public record ServerConfig(
      * @param accessLog whether the logger {@code access} writes a line for each request
      * @param access the access policy of runtimes without access rules
      * @param platform the host that leads to the platform's service; null: none
+     * @param publicPort the port of the public URLs; 0: that of {@code listen}, or 443 where {@code plain}
      */
     public record Edge(
             @Setting(value = "Address of the HTTPS listener for callers; port 0 picks a free one", byDefault = "0.0.0.0:8443") HostPort listen,
@@ -136,8 +138,12 @@ public record ServerConfig(
             @Setting(value = "Whether responses carry Server-Timing with the time per hop; off, because it reveals internals to callers", byDefault = "false") boolean serverTiming,
             @Setting(value = "Whether each request is a line of the log, by the logger access", byDefault = "true") boolean accessLog,
             Access access,
-            @Nullable Platform platform) {
+            @Nullable Platform platform,
+            @Setting(value = "Port of the public URLs that clients get, where something in front of the edge has another than listen; 0 for that of listen, or for 443 where plain", byDefault = "0", accepts = "0..65535") int publicPort) {
         public Edge {
+            if (publicPort < 0 || publicPort > MAX_PORT) {
+                throw new ConfigException("publicPort", "1..65535, or 0 for the port of edge.listen");
+            }
             domain = domain.toLowerCase(Locale.ROOT);
             if (domain.length() > MAX_DOMAIN || !DOMAIN.matcher(domain).matches()) {
                 throw new ConfigException("domain", "a DNS name of at most " + MAX_DOMAIN
@@ -174,10 +180,18 @@ public record ServerConfig(
                     serverTiming, accessLog, access, null);
         }
 
+        /** Makes an edge whose public URLs have the port of its listener. */
+        public Edge(HostPort listen, String domain, @Nullable Tls tls, List<Tls> certificates, boolean plain,
+                CallerLimits limits, List<String> trustedProxies, boolean proxyProtocol, boolean serverTiming,
+                boolean accessLog, Access access, @Nullable Platform platform) {
+            this(listen, domain, tls, certificates, plain, limits, trustedProxies, proxyProtocol,
+                    serverTiming, accessLog, access, platform, 0);
+        }
+
         /** Returns a copy with a host for the platform. */
         public Edge with(@Nullable Platform host) {
             return new Edge(listen, domain, tls, certificates, plain, limits, trustedProxies, proxyProtocol,
-                    serverTiming, accessLog, access, host);
+                    serverTiming, accessLog, access, host, publicPort);
         }
     }
 

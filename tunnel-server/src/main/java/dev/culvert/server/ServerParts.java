@@ -29,6 +29,7 @@ import dev.culvert.server.direct.DirectHosts;
 import dev.culvert.server.direct.PlatformHost;
 import dev.culvert.server.enrol.CertificateIssuer;
 import dev.culvert.server.enrol.EnrolmentService;
+import dev.culvert.server.enrol.PublicUrls;
 import dev.culvert.server.enrol.RenewalService;
 import dev.culvert.server.link.LoopPlacement;
 import dev.culvert.server.link.RuntimeWindows;
@@ -72,7 +73,8 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
         RequestLog requests,
         ListenerSecurity entrances,
         EdgeContext edge, TunnelHandshake.Shared handshake, OpenConnections sharedTunnels,
-        AccessControl access, Webhooks webhooks, DirectHosts direct, Disposable certificateWatch) {
+        AccessControl access, Webhooks webhooks, DirectHosts direct, PublicUrls urls,
+        Disposable certificateWatch) {
 
     /**
      * The delay before the meters and quotas of a deleted runtime are dropped: its last requests are still
@@ -199,7 +201,8 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
                 loops, clock);
         memory.shown(telemetry);
         SessionMeter meter = new SessionMeter();
-        var issuer = new CertificateIssuer(files.ca, config.tunnel().ca().clientLife());
+        PublicUrls urls = PublicUrls.of(config.edge().publicPort(), config.edge().plain());
+        var issuer = new CertificateIssuer(files.ca, config.tunnel().ca().clientLife(), urls);
         EnrolmentService enrolment = new EnrolmentService(store, issuer, clock);
         RenewalService renewal = new RenewalService(store, issuer, clock);
         EdgeMeters meters = new EdgeMeters(telemetry);
@@ -266,7 +269,7 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
                 events, requests, entrances,
                 new EdgeContext(endpoints, base.rules, config.edge().limits(), telemetry, meters,
                         entrances.edge().scheme(), door, reports, memory),
-                handshake, sharedTunnels, access, webhooks, direct,
+                handshake, sharedTunnels, access, webhooks, direct, urls,
                 Disposables.composite(webhooks.tell(events, store, clock),
                         CertificateWatch.start(entrances.watched()), files.ca.watch(),
                         memory.ticking()));

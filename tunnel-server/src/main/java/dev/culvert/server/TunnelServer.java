@@ -130,6 +130,7 @@ public final class TunnelServer {
                         loops))
                 .doOnNext(started -> {
                     edge = started;
+                    parts.urls().listening(started.address().port());
                     if (config.shared()) {
                         tunnel = TunnelListener.within(started, parts.sharedTunnels());
                     }

@@ -8,6 +8,7 @@ import java.security.GeneralSecurityException;
 import java.security.KeyStore;
 import java.security.cert.CertificateException;
 import java.security.cert.X509Certificate;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import javax.net.ssl.SSLEngine;
@@ -62,7 +63,8 @@ final class ServerTrustManager extends EngineTrustManager {
         // The issuer's name reveals an inspecting proxy.
         throw new CertificateException(
                 "the server's certificate, issued by " + chain[0].getIssuerX500Principal()
-                        + ", is not trusted: " + refusal.getMessage(),
+                        + ", is not trusted: "
+                        + TrustRefusal.of(refusal, chain[0], engine.getPeerHost(), Instant.now()),
                 refusal);
     }
 

@@ -20,6 +20,7 @@ import io.netty.handler.ssl.SslProvider;
 import java.net.InetAddress;
 import java.nio.file.Path;
 import java.security.KeyPair;
+import java.security.cert.CertificateException;
 import java.security.cert.X509Certificate;
 import java.time.Clock;
 import java.time.Duration;
@@ -114,6 +115,31 @@ class TlsContextsIT {
         assertRefused(server, ServerTrust.inAuthorities(List.of(CA.certificate())), "culvert.localhost");
         assertRefused(server, ServerTrust.inPin(PIN), "culvert.localhost");
         assertRefused(server, ServerTrust.inSystemRoots(), "culvert.localhost");
+    }
+
+    @Test
+    void refusalSaysWhatWasExpected() {
+        CertificateAuthority stranger = CertificateAuthority.create("Stranger", CLOCK);
+        try (var listener = new TlsLoopback(edge(SERVER))) {
+            assertThatThrownBy(() -> listener.dial(client(ServerTrust.inPin(PIN), null), "evil.example"))
+                    .hasStackTraceContaining("is not trusted: it is not for evil.example but for ");
+            assertThatThrownBy(() -> listener.dial(
+                    client(ServerTrust.inAuthorities(List.of(stranger.certificate())), null),
+                    "culvert.localhost"))
+                    .hasStackTraceContaining("no authority that is trusted here has signed it");
+        }
+    }
+
+    @Test
+    void refusalTellsTheClocks() {
+        X509Certificate leaf = SERVER.leaf();
+        var refusal = new CertificateException("any");
+
+        assertThat(TrustRefusal.of(refusal, leaf, "x", leaf.getNotAfter().toInstant().plusSeconds(1)))
+                .startsWith("it ended at " + leaf.getNotAfter().toInstant());
+        assertThat(TrustRefusal.of(refusal, leaf, "x", leaf.getNotBefore().toInstant().minusSeconds(1)))
+                .startsWith("it begins at " + leaf.getNotBefore().toInstant());
+        assertThat(TrustRefusal.of(refusal, leaf, "x", leaf.getNotAfter().toInstant())).isEqualTo("any");
     }
 
     @Test

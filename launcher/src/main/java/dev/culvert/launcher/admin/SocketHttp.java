@@ -14,6 +14,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.Map;
+import javax.net.ssl.SSLHandshakeException;
 import javax.net.ssl.SSLSocket;
 import javax.net.ssl.SSLSocketFactory;
 import org.jspecify.annotations.Nullable;
@@ -122,8 +123,29 @@ public final class SocketHttp {
         var parameters = socket.getSSLParameters();
         parameters.setEndpointIdentificationAlgorithm("HTTPS");
         socket.setSSLParameters(parameters);
-        socket.startHandshake();
+        try {
+            socket.startHandshake();
+        } catch (SSLHandshakeException e) {
+            throw inWords(e, name);
+        }
         return socket;
+    }
+
+    /** The JDK's own texts name neither what was expected nor what to do. */
+    private static SSLHandshakeException inWords(SSLHandshakeException refusal, String name) {
+        String text = String.valueOf(refusal.getMessage());
+        String words = text.contains("No subject alternative") || text.contains("No name matching")
+                ? "its certificate is not for " + name + " (expected: an address with a name that it is for)"
+                : text.contains("certification path") || text.contains("PKIX path building")
+                        ? "no authority that is trusted here has signed its certificate (expected: --admin-ca with"
+                                + " the file of the one that has)"
+                        : text.contains("validity check failed") || text.contains("NotAfter")
+                                || text.contains("NotBefore")
+                                        ? "its certificate has ended or has not begun, or this machine's clock is wrong"
+                                        : text;
+        var told = new SSLHandshakeException(words);
+        told.initCause(refusal);
+        return told;
     }
 
     private static byte[] request(String method, URI target, Map<String, String> fields,

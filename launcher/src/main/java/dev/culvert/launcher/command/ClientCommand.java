@@ -45,6 +45,9 @@ final class ClientCommand extends PartCommand {
             case ClientEvent.Disconnected disconnected -> {
                 // The client itself logs it.
             }
+            case ClientEvent.NotConnected failed -> {
+                // The same.
+            }
         }
     }
 }

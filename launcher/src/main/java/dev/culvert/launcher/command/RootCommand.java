@@ -5,6 +5,8 @@ import dev.culvert.launcher.admin.AuditCommand;
 import dev.culvert.launcher.admin.RuntimeCommand;
 import dev.culvert.launcher.admin.WebhookCommand;
 import dev.culvert.launcher.cache.CacheCommand;
+import dev.culvert.launcher.expose.ConnectCommand;
+import dev.culvert.launcher.expose.HttpCommand;
 import java.util.Locale;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -16,24 +18,26 @@ import picocli.CommandLine.Model.CommandSpec;
  * service its libraries are loaded.
  */
 enum RootCommand {
-    SERVER("Runs the tunnel server: edge, tunnel and admin listeners."), CLIENT(
-            "Runs the tunnel client, with the request router inside or one upstream behind it."), ROUTER(
-                    "Runs the request router in its own pod, behind an ingress controller."), APP_PROXY(
-                            "Runs the App-Proxy: info and Git handlers inside the cluster."), CONTROL_PLANE(
-                                    "Runs the control plane: accounts, users, API keys, and who may do what."), DEMO(
-                                            "Runs all parts on 127.0.0.1 and prints lines to paste.",
-                                            "Certificates are made on the spot, the upstreams are real. With --check it sends traffic through every route"
-                                                    + " instead, and ends."), RUNTIME(
-                                                            "Creates, lists and shows runtimes, enrols, moves and revokes their clients, and deletes them, through the admin API."), WEBHOOK(
-                                                                    "Lists, shows, replays and purges stored webhooks; pauses their delivery."), ADMIN_TOKEN(
-                                                                            "Creates, lists, rotates and deletes named tokens of the admin API, each with a role."), AUDIT(
-                                                                                    "Lists changes made through the admin API, newest first."), CERTS(
-                                                                                            "Makes the certificate authority and the certificates of servers, and shows what certificates say."), DOCTOR(
-                                                                                                    "Checks the way from here to a tunnel server: proxy, DNS, connection, TLS (and who ends it), WebSocket, clock, idle time-out.",
-                                                                                                    "A line a check; exits with 0 when none failed, else with 1. Changes nothing, neither here nor there."), CACHE(
-                                                                                                            "Makes the AOT caches of this installation, with which commands and parts start faster.",
-                                                                                                            "Parts run for a moment on 127.0.0.1 for it. To be run again after a change of the installation or of its Java run-time."), BENCH(
-                                                                                                                    "Compares Culvert under load with other ways to reach an upstream.");
+    SERVER("Runs the tunnel server: edge, tunnel and admin listeners."), CONNECT(
+            "Enrols once at a tunnel server, for culvert http."), HTTP(
+                    "Exposes one local service at a public URL, and shows its requests."), CLIENT(
+                            "Runs the tunnel client, with the request router inside or one upstream behind it."), ROUTER(
+                                    "Runs the request router in its own pod, behind an ingress controller."), APP_PROXY(
+                                            "Runs the App-Proxy: info and Git handlers inside the cluster."), CONTROL_PLANE(
+                                                    "Runs the control plane: accounts, users, API keys, and who may do what."), DEMO(
+                                                            "Runs all parts on 127.0.0.1 and prints lines to paste.",
+                                                            "Certificates are made on the spot, the upstreams are real. With --check it sends traffic through every route"
+                                                                    + " instead, and ends."), RUNTIME(
+                                                                            "Creates, lists and shows runtimes, enrols, moves and revokes their clients, and deletes them, through the admin API."), WEBHOOK(
+                                                                                    "Lists, shows, replays and purges stored webhooks; pauses their delivery."), ADMIN_TOKEN(
+                                                                                            "Creates, lists, rotates and deletes named tokens of the admin API, each with a role."), AUDIT(
+                                                                                                    "Lists changes made through the admin API, newest first."), CERTS(
+                                                                                                            "Makes the certificate authority and the certificates of servers, and shows what certificates say."), DOCTOR(
+                                                                                                                    "Checks the way from here to a tunnel server: proxy, DNS, connection, TLS (and who ends it), WebSocket, clock, idle time-out.",
+                                                                                                                    "A line a check; exits with 0 when none failed, else with 1. Changes nothing, neither here nor there."), CACHE(
+                                                                                                                            "Makes the AOT caches of this installation, with which commands and parts start faster.",
+                                                                                                                            "Parts run for a moment on 127.0.0.1 for it. To be run again after a change of the installation or of its Java run-time."), BENCH(
+                                                                                                                                    "Compares Culvert under load with other ways to reach an upstream.");
 
     /** Lines. */
     private final String description;
@@ -51,6 +55,8 @@ enum RootCommand {
     CommandLine full() {
         return described(new CommandLine(switch (this) {
             case SERVER -> new ServerCommand();
+            case CONNECT -> new ConnectCommand();
+            case HTTP -> new HttpCommand();
             case CLIENT -> new ClientCommand();
             case ROUTER -> new RouterCommand();
             case APP_PROXY -> new AppProxyCommand();

@@ -34,6 +34,11 @@ public final class Logging {
         configure("System.err", false, Level.WARN);
     }
 
+    /** Logs only errors, to standard error, for commands that tell a person all else in their own words. */
+    public static void errorsToStandardError() {
+        configure("System.err", false, Level.ERROR);
+    }
+
     private static void configure(String target, boolean json, Level level) {
         if (!(LoggerFactory.getILoggerFactory() instanceof LoggerContext context)) {
             return; // the embedding program uses another logging library, which decides

@@ -39,7 +39,6 @@ import reactor.core.scheduler.Schedulers;
  * server's clock.
  */
 public final class TlsChecks {
-    private static final String PROBLEM = "urn:culvert:problem:";
     private static final int MAX_ANSWER_BYTES = 64 << 10;
     private static final int MAX_TEXT = 120;
     private static final Duration SMALL_SKEW = Duration.ofSeconds(30);
@@ -153,6 +152,8 @@ public final class TlsChecks {
                     "a proxy or load balancer on the way removes Upgrade: its operator must let WebSockets through");
             case "overloaded", "draining", "rate-limited" -> Finding.warn("websocket",
                     "the server answered " + answer.status() + " " + cause, "try again later");
+            case "unknown-host" -> Finding.failed("websocket", Refusal.EDGE_ANSWERED,
+                    "dial the tunnel listener's port");
             default -> Finding.failed("websocket", "the server answered " + answer.status() + " " + cause,
                     "check the path of the server's address; none means /tunnel/v1");
         };
@@ -165,7 +166,9 @@ public final class TlsChecks {
         }
         try {
             String type = JSON.readTree(answer.body()).path("type").asText();
-            return type.startsWith(PROBLEM) ? printable(type.substring(PROBLEM.length())) : null;
+            return type.startsWith(Refusal.PROBLEM)
+                    ? printable(type.substring(Refusal.PROBLEM.length()))
+                    : null;
         } catch (JsonProcessingException e) {
             return null;
         }

@@ -12,10 +12,12 @@ import dev.culvert.certs.EnrolmentToken;
 import dev.culvert.certs.KeyPin;
 import dev.culvert.certs.Pem;
 import dev.culvert.certs.VouchedAuthorities;
+import java.net.URI;
 import java.security.cert.CertificateEncodingException;
 import java.security.cert.X509Certificate;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
@@ -42,9 +44,10 @@ final class Enroller {
      *     token's pin, and those that it has signed
      * @param identity the identity in the certificate
      * @param host the runtime's host, for people
+     * @param url the runtime's public URL, for people; null if the server names none
      */
     record Enrolled(X509Certificate certificate, List<X509Certificate> authorities, ClientIdentity identity,
-            String host) {}
+            String host, @Nullable URI url) {}
 
     /**
      * Enrols. If the second step is refused, retries once from the first, because the server may have
@@ -99,8 +102,9 @@ final class Enroller {
                 || !identity.runtime().equals(http.text(answer, "runtime"))) {
             throw http.strange("the certificate is for another runtime than the answer says");
         }
-        return new Enrolled(certificate, authorities(answer, certificate, ca), identity,
-                http.text(answer, "host"));
+        String host = http.text(answer, "host");
+        return new Enrolled(certificate, authorities(answer, certificate, ca), identity, host,
+                EnrolmentHttp.publicUrl(answer, host));
     }
 
     /** Reads the authorities. Servers without rotation send none. */

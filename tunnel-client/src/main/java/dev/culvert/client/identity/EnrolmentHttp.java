@@ -9,6 +9,7 @@ import dev.culvert.client.dial.Connector;
 import dev.culvert.client.dial.DialFailure;
 import dev.culvert.client.dial.Dialler;
 import dev.culvert.client.dial.HttpCall;
+import dev.culvert.client.dial.Refusal;
 import dev.culvert.config.HostPort;
 import dev.culvert.config.Reason;
 import dev.culvert.http.problem.Problem;
@@ -23,6 +24,7 @@ import io.netty.handler.codec.http.TooLongHttpContentException;
 import io.netty.handler.ssl.SslContext;
 import java.io.IOException;
 import java.net.URI;
+import java.net.URISyntaxException;
 import java.security.cert.CertificateException;
 import java.time.Duration;
 import java.util.Map;
@@ -124,6 +126,22 @@ public final class EnrolmentHttp {
     }
 
     /**
+     * Returns the public URL of {@code host} in an answer. Null if there is none, or one of another host: no
+     * proof covers it, and it is shown to people.
+     */
+    static @Nullable URI publicUrl(JsonNode answer, String host) {
+        try {
+            URI url = new URI(answer.path("url").asText());
+            boolean fits = "https".equals(url.getScheme()) && host.equalsIgnoreCase(url.getHost())
+                    && url.getRawUserInfo() == null && url.getRawPath().isEmpty() && url.getRawQuery() == null
+                    && url.getRawFragment() == null;
+            return fits ? url : null;
+        } catch (URISyntaxException e) {
+            return null;
+        }
+    }
+
+    /**
      * Returns the result of {@code read}. Throws {@link EnrolmentException} if the answer can't be decoded,
      * with {@code prefix} before the reason.
      */
@@ -176,9 +194,12 @@ public final class EnrolmentHttp {
             JsonNode problem = JSON.readTree(body);
             String type = problem.path("type").asText();
             String detail = problem.path("detail").asText();
-            return type.startsWith("urn:culvert:problem:")
-                    ? printable(detail.isEmpty() ? type : detail)
-                    : null;
+            if (!type.startsWith(Refusal.PROBLEM)) {
+                return null;
+            }
+            return Refusal.isOfEdge(type)
+                    ? Refusal.EDGE_ANSWERED
+                    : printable(detail.isEmpty() ? type : detail);
         } catch (IOException e) {
             return null;
         }

@@ -117,6 +117,11 @@ public final class IdentitySource {
                 .flatMap(pin -> store.trusts(pin.orElse(null)));
     }
 
+    /** The runtime's public URL, as the server named it last; empty if it named none. Blocks. */
+    public static Optional<URI> publicUrl(Path identityDir) {
+        return IdentityStore.publicUrl(identityDir);
+    }
+
     /** Whether a token is configured, usable or not. */
     public boolean hasToken() {
         return config.enrolmentTokenFile() != null;
@@ -169,7 +174,7 @@ public final class IdentitySource {
                 .map(this::context)
                 .flatMap(context -> atAnyOf(config.server(), context, token, CertificateRequest.create(keys)))
                 .doOnNext(enrolled -> requireSameRuntime(enrolled.identity(), before))
-                .flatMap(enrolled -> store.save(keys, enrolled.certificate(), enrolled.authorities())
+                .flatMap(enrolled -> store.save(keys, enrolled)
                         .doOnNext(identity -> LOG.atInfo()
                                 .addKeyValue("account", identity.client().account())
                                 .addKeyValue("runtime", identity.client().runtime())

@@ -1,5 +1,6 @@
 package dev.culvert.client.identity;
 
+import dev.culvert.certs.AtomicFile;
 import dev.culvert.certs.CertsException;
 import dev.culvert.certs.ClientIdentity;
 import dev.culvert.certs.KeyPairs;
@@ -11,6 +12,8 @@ import dev.culvert.certs.tls.ServerTrust;
 import dev.culvert.client.dial.TlsChecks;
 import dev.culvert.config.Reason;
 import java.io.IOException;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -18,6 +21,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.security.KeyPair;
 import java.security.cert.X509Certificate;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -26,10 +30,11 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * The identity folder: {@code client.key} (0600), {@code client.crt}, {@code ca.crt}, and {@code next.key}
- * (0600) during an enrolment or renewal. Each file is replaced atomically. The order of replacements ensures
- * that after a crash at any point either the old or the new identity is usable. All work runs on the elastic
- * scheduler; cancelling does not undo it. Errors: {@link CertsException} that names the file.
+ * The identity folder: {@code client.key} (0600), {@code client.crt}, {@code ca.crt}, {@code url}, and {@code
+ * next.key} (0600) during an enrolment or renewal. Each file is replaced atomically. The order of
+ * replacements ensures that after a crash at any point either the old or the new identity is usable. All work
+ * runs on the elastic scheduler; cancelling does not undo it. Errors: {@link CertsException} that names the
+ * file.
  */
 final class IdentityStore {
     private static final Logger log = LoggerFactory.getLogger(IdentityStore.class);
@@ -41,6 +46,7 @@ final class IdentityStore {
     private final Path certificate;
     private final Path authority;
     private final Path nextKey;
+    private final Path url;
     /** Whether this client created the folder. */
     private volatile boolean made;
 
@@ -56,6 +62,7 @@ final class IdentityStore {
         this.certificate = folder.resolve("client.crt");
         this.authority = folder.resolve("ca.crt");
         this.nextKey = folder.resolve("next.key");
+        this.url = folder.resolve("url");
     }
 
     /** Reads the stored identity. Fails only if a configured {@code serverCa} can't be read. */
@@ -140,11 +147,27 @@ final class IdentityStore {
     }
 
     /** Replaces the identity and ends the enrolment. */
-    Mono<Identity> save(KeyPair keys, X509Certificate leaf, List<X509Certificate> authorities) {
+    Mono<Identity> save(KeyPair keys, Enroller.Enrolled enrolled) {
         return blocking(() -> {
-            PemFiles.writeCertificates(authority, authorities);
-            return replace(keys, leaf);
+            PemFiles.writeCertificates(authority, enrolled.authorities());
+            keep(enrolled.url());
+            return replace(keys, enrolled.certificate());
         });
+    }
+
+    /** The runtime's public URL, as the server named it last; empty if it named none. Blocks. */
+    static Optional<URI> publicUrl(Path folder) {
+        try {
+            return Optional.of(URI.create(Files.readString(folder.resolve("url")).strip()));
+        } catch (IOException | IllegalArgumentException e) {
+            return Optional.empty();
+        }
+    }
+
+    private void keep(@Nullable URI named) throws IOException {
+        if (named != null) {
+            AtomicFile.write(url, (named + "\n").getBytes(StandardCharsets.US_ASCII), "rw-------");
+        }
     }
 
     /**
@@ -154,6 +177,7 @@ final class IdentityStore {
     Mono<Identity> renewed(KeyPair keys, Renewer.Renewed renewed) {
         return blocking(() -> {
             follow(renewed);
+            keep(renewed.url());
             return replace(keys, renewed.certificate());
         });
     }

@@ -7,6 +7,7 @@ import dev.culvert.certs.EnrolmentProof;
 import dev.culvert.certs.KeyProof;
 import dev.culvert.certs.Pem;
 import dev.culvert.certs.VouchedAuthorities;
+import java.net.URI;
 import java.security.cert.X509Certificate;
 import java.util.List;
 import java.util.Map;
@@ -34,8 +35,10 @@ final class Renewer {
      *
      * @param certificate the certificate for the new key and the same runtime
      * @param authorities the authorities that the server sent, not verified yet, or null
+     * @param url the runtime's public URL, for people; null if the server names none
      */
-    record Renewed(X509Certificate certificate, @Nullable VouchedAuthorities authorities) {}
+    record Renewed(X509Certificate certificate, @Nullable VouchedAuthorities authorities,
+            @Nullable URI url) {}
 
     /** Obtains the new certificate. Errors: {@link EnrolmentException}. Never empty. */
     Mono<Renewed> renew() {
@@ -54,7 +57,8 @@ final class Renewer {
                         answer.has("authorities")
                                 ? VouchedAuthorities.parse(http.text(answer, "authorities"),
                                         http.text(answer, "authoritiesProof"))
-                                : null)));
+                                : null,
+                        EnrolmentHttp.publicUrl(answer, answer.path("host").asText()))));
     }
 
     private X509Certificate verified(List<X509Certificate> answered) {

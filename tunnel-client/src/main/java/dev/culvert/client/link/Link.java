@@ -116,6 +116,9 @@ final class Link {
 
         /** The server does not accept the identity. */
         void refused();
+
+        /** A connection could not be opened, and is dialled again after {@code retry}. */
+        void failed(Link link, String reason, Duration retry);
     }
 
     Link(Shared shared, int index, EventLoop loop) {
@@ -199,6 +202,9 @@ final class Link {
     }
 
     private void retry(Duration delay, String reason) {
+        if (!stopped && !paused) {
+            shared.observer.failed(this, reason, delay);
+        }
         again(delay, reason, Level.WARN, "no tunnel connection");
     }
 

@@ -31,6 +31,7 @@ import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
@@ -52,6 +53,7 @@ public final class TunnelLinks implements Link.Observer, TunnelFigures {
     private final EventLoops loops;
     private final Dialler dialler;
     private final Consumer<ClientEvent> events;
+    private final EndedExchange.@Nullable Listener exchanges;
     private final SessionMeter meter = new SessionMeter();
     private final Upstream upstream;
     private final Counter reconnects;
@@ -64,9 +66,11 @@ public final class TunnelLinks implements Link.Observer, TunnelFigures {
     private volatile boolean paused;
     private Duration pausedWith = GRACE;
 
+    /** @param exchanges receives the end of each exchange; null: nobody does, and none is observed */
     public TunnelLinks(ClientConfig config, EventLoops loops, Dialler dialler, Telemetry telemetry,
             RouterAudit audit,
-            Consumer<ClientEvent> events) {
+            Consumer<ClientEvent> events, EndedExchange.@Nullable Listener exchanges) {
+        this.exchanges = exchanges;
         this.config = config;
         this.loops = loops;
         this.dialler = dialler;
@@ -113,7 +117,11 @@ public final class TunnelLinks implements Link.Observer, TunnelFigures {
 
     /** Forwards a request. Refuses streams that the server opens while an operator has paused this client. */
     private RequestSink relay(RelayRequest request, ResponseSink response) {
-        return paused ? PAUSED.open(request, response) : upstream.relay().open(request, response);
+        Relay relay = paused ? PAUSED : upstream.relay();
+        EndedExchange.Listener listener = exchanges;
+        return listener == null
+                ? relay.open(request, response)
+                : ObservedExchange.open(request, response, relay, listener);
     }
 
     /**
@@ -168,6 +176,13 @@ public final class TunnelLinks implements Link.Observer, TunnelFigures {
     @Override
     public void refused() {
         refused.run();
+    }
+
+    @Override
+    public void failed(Link link, String reason, Duration retry) {
+        if (!isLive()) {
+            events.accept(new ClientEvent.NotConnected(reason, retry));
+        }
     }
 
     @Override

@@ -209,6 +209,9 @@ class LinkTest {
 
                     @Override
                     public void refused() {}
+
+                    @Override
+                    public void failed(Link of, String reason, Duration retry) {}
                 });
         Link started = new Link(shared, 0, loops.next());
         link = started;

@@ -10,11 +10,13 @@ import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /** Issues the certificates of tunnel clients, all with the same lifetime. Callable from any thread. */
 public final class CertificateIssuer {
     private final Supplier<CertificateAuthority> ca;
     private final Duration life;
+    private final PublicUrls urls;
 
     /** @param life the lifetime of each certificate; clients renew at two thirds of it */
     public CertificateIssuer(CertificateAuthority ca, Duration life) {
@@ -23,8 +25,24 @@ public final class CertificateIssuer {
 
     /** The same, for an authority that may be replaced; {@code ca} supplies the present one. */
     public CertificateIssuer(Supplier<CertificateAuthority> ca, Duration life) {
+        this(ca, life, PublicUrls.of(0, false));
+    }
+
+    /**
+     * The same, with the URLs that a client gets beside its certificate.
+     *
+     * @param urls the public URLs of runtimes
+     */
+    public CertificateIssuer(Supplier<CertificateAuthority> ca, Duration life, PublicUrls urls) {
         this.ca = ca;
         this.life = life;
+        this.urls = urls;
+    }
+
+    /** The public URL of a runtime, or null while it is not known. */
+    @Nullable
+    String url(RegisteredRuntime runtime) {
+        return urls.of(runtime.host());
     }
 
     /** The authority that signs. */

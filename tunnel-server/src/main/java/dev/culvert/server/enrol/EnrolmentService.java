@@ -95,7 +95,8 @@ public final class EnrolmentService {
     private record NonceView(String nonce) {}
 
     private record CertificateView(String certificate, String ca, String account, String runtime, String host,
-            String proof, String authorities, String authoritiesProof) {}
+            String proof, String authorities, String authoritiesProof,
+            @Nullable String url) {}
 
     private static Step read(byte[] body) {
         if (body.length > MAX_BODY_BYTES) {
@@ -198,7 +199,7 @@ public final class EnrolmentService {
         return EnrolmentAnswers.of(201,
                 new CertificateView(Pem.text(certificate), Pem.text(issuer.authority()), name.account(),
                         name.name(), runtime.host(), Base64Url.encode(proof), vouched.pem(),
-                        vouched.proof()));
+                        vouched.proof(), issuer.url(runtime)));
     }
 
     private static byte[] encoded(X509Certificate certificate) {

@@ -161,7 +161,8 @@ public final class RenewalService {
     private record NonceView(String nonce) {}
 
     private record CertificateView(String certificate, String ca, String account, String runtime,
-            String host, String authorities, String authoritiesProof) {}
+            String host, String authorities, String authoritiesProof,
+            @Nullable String url) {}
 
     /**
      * The body of a request. Without a nonce it requests one, and needs neither {@code proof} nor {@code
@@ -247,7 +248,7 @@ public final class RenewalService {
         VouchedAuthorities vouched = issuer.vouch(next);
         return EnrolmentAnswers.of(201, new CertificateView(Pem.text(next), Pem.text(issuer.authority()),
                 runtime.name().account(), runtime.name().name(), runtime.host(), vouched.pem(),
-                vouched.proof()));
+                vouched.proof(), issuer.url(runtime)));
     }
 
     /** The runtime named by a certificate of this authority that is valid or ended within {@link #GRACE}. */

@@ -1,0 +1,83 @@
+package dev.culvert.certs.tls;
+
+import java.security.cert.CertPathBuilderException;
+import java.security.cert.CertificateException;
+import java.security.cert.CertificateExpiredException;
+import java.security.cert.CertificateNotYetValidException;
+import java.security.cert.CertificateParsingException;
+import java.security.cert.X509Certificate;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.Collection;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/** Says in words why Java's path validation or host name check refused a certificate, and what was expected. */
+final class TrustRefusal {
+    /** GeneralName's tags of DNS names and addresses (RFC 5280 §4.2.1.6). */
+    private static final List<Integer> HOST_TAGS = List.of(2, 7);
+    private static final int MAX_NAMES = 5;
+
+    private TrustRefusal() {}
+
+    /**
+     * The reason.
+     *
+     * @param leaf the certificate
+     * @param host the host that it must be for
+     * @param now the time of this machine
+     */
+    static String of(CertificateException refusal, X509Certificate leaf, String host, Instant now) {
+        Instant end = leaf.getNotAfter().toInstant();
+        Instant begin = leaf.getNotBefore().toInstant();
+        if (now.isAfter(end)) {
+            return "it ended at " + end + ", and this machine's clock says " + seconds(now);
+        }
+        if (now.isBefore(begin)) {
+            return "it begins at " + begin + ", and this machine's clock says " + seconds(now);
+        }
+        for (Throwable cause = refusal; cause != null; cause = cause.getCause()) {
+            switch (cause) {
+                case CertPathBuilderException path -> {
+                    return "no authority that is trusted here has signed it";
+                }
+                case CertificateExpiredException ended -> {
+                    return "an authority in its chain has ended";
+                }
+                case CertificateNotYetValidException early -> {
+                    return "an authority in its chain is not valid yet";
+                }
+                default -> {
+                    // The cause below says more.
+                }
+            }
+        }
+        String text = String.valueOf(refusal.getMessage());
+        return text.startsWith("No subject alternative") || text.startsWith("No name matching")
+                ? "it is not for " + host + " but for " + names(leaf)
+                        + " (expected: an address with a name that it is for)"
+                : text;
+    }
+
+    private static Instant seconds(Instant now) {
+        return now.truncatedTo(ChronoUnit.SECONDS);
+    }
+
+    private static String names(X509Certificate leaf) {
+        try {
+            Collection<List<?>> all = leaf.getSubjectAlternativeNames();
+            List<String> names = all == null
+                    ? List.of()
+                    : all.stream()
+                            .filter(name -> HOST_TAGS.contains(name.getFirst()))
+                            .map(name -> String.valueOf(name.get(1)).replaceAll("\\p{C}", "?"))
+                            .toList();
+            return names.isEmpty()
+                    ? "no host"
+                    : names.stream().limit(MAX_NAMES).collect(Collectors.joining(", "))
+                            + (names.size() > MAX_NAMES ? ", …" : "");
+        } catch (CertificateParsingException e) {
+            return "names that can't be read";
+        }
+    }
+}

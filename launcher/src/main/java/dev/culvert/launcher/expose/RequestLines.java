@@ -1,0 +1,151 @@
+package dev.culvert.launcher.expose;
+
+import dev.culvert.client.link.EndedExchange;
+import java.io.PrintStream;
+import java.time.Clock;
+import java.time.Instant;
+import java.time.format.DateTimeFormatter;
+import java.util.Locale;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * Prints a line for each request, and notes between them, on a thread of its own. When the terminal is slower
+ * than the requests, lines are dropped and counted; nothing waits for it. Callable from any thread.
+ */
+final class RequestLines implements AutoCloseable {
+    /** The maximum number of lines that wait. */
+    static final int MAX_WAITING = 1_000;
+    private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("HH:mm:ss");
+    private static final long LAST_LINES_SECONDS = 2;
+    private static final int MAX_TARGET = 200;
+
+    private final PrintStream out;
+    private final boolean coloured;
+    private final Clock clock;
+    private final BlockingQueue<Line> waiting = new ArrayBlockingQueue<>(MAX_WAITING);
+    private final LongAdder requests = new LongAdder();
+    private final LongAdder dropped = new LongAdder();
+    private final Thread printer = new Thread(this::print, "request-lines");
+    private volatile boolean closed;
+
+    /** A line that waits. */
+    private sealed interface Line {
+        record Request(Instant at, EndedExchange exchange) implements Line {}
+
+        record Note(Instant at, String text) implements Line {}
+
+        record End() implements Line {}
+    }
+
+    /** @param coloured whether a status has a colour */
+    RequestLines(PrintStream out, boolean coloured, Clock clock) {
+        this.out = out;
+        this.coloured = coloured;
+        this.clock = clock;
+        printer.setDaemon(true);
+    }
+
+    RequestLines start() {
+        printer.start();
+        return this;
+    }
+
+    /** Prints a request, unless too many lines wait. */
+    void request(EndedExchange exchange) {
+        requests.increment();
+        if (!waiting.offer(new Line.Request(clock.instant(), exchange))) {
+            dropped.increment();
+        }
+    }
+
+    /** Prints a sentence behind the lines that wait, unless too many do. */
+    void note(String text) {
+        if (!waiting.offer(new Line.Note(clock.instant(), text))) {
+            dropped.increment();
+        }
+    }
+
+    /** The number of requests, printed or not. */
+    long requests() {
+        return requests.sum();
+    }
+
+    /** Prints what waits, for two seconds at most, and ends. */
+    @Override
+    public void close() {
+        closed = true;
+        waiting.offer(new Line.End());
+        try {
+            printer.join(TimeUnit.SECONDS.toMillis(LAST_LINES_SECONDS));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void print() {
+        long told = 0;
+        try {
+            while (!closed || !waiting.isEmpty()) {
+                String text = text(waiting.take());
+                if (!text.isEmpty()) {
+                    out.println(text);
+                }
+                long now = dropped.sum();
+                if (now > told && waiting.isEmpty()) {
+                    out.println(
+                            "          " + (now - told) + " more, not shown: they came faster than lines are"
+                                    + " printed");
+                    told = now;
+                }
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private String text(Line line) {
+        return switch (line) {
+            case Line.Request request -> time(request.at()) + "  " + text(request.exchange());
+            case Line.Note note -> time(note.at()) + "  " + note.text();
+            case Line.End end -> "";
+        };
+    }
+
+    private String time(Instant at) {
+        return TIME.format(at.atZone(clock.getZone()));
+    }
+
+    private String text(EndedExchange exchange) {
+        String target = exchange.target().replaceAll("\\p{C}", "?");
+        String cut = target.length() > MAX_TARGET ? target.substring(0, MAX_TARGET) + "…" : target;
+        String status = exchange.status() == 0 ? "---" : String.valueOf(exchange.status());
+        String reason = exchange.reason().isEmpty() ? "" : "  " + exchange.reason().replaceAll("\\p{C}", "?");
+        return exchange.method() + " " + cut + "  " + painted(status, exchange.status()) + "  "
+                + duration(exchange.nanos()) + reason;
+    }
+
+    private static String duration(long nanos) {
+        double millis = nanos / 1e6;
+        return millis < 10
+                ? String.format(Locale.ROOT, "%.1f ms", millis)
+                : millis < 10_000
+                        ? Math.round(millis) + " ms"
+                        : String.format(Locale.ROOT, "%.1f s", millis / 1000);
+    }
+
+    private String painted(String status, int code) {
+        if (!coloured) {
+            return status;
+        }
+        int colour = switch (code / 100) {
+            case 1, 2 -> 32;
+            case 3 -> 36;
+            case 4 -> 33;
+            default -> 31;
+        };
+        return "\u001b[" + colour + "m" + status + "\u001b[0m";
+    }
+}
