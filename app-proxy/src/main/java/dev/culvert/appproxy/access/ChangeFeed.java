@@ -78,6 +78,9 @@ final class ChangeFeed {
                 .doOnSuccess(done -> recovered())
                 .onErrorResume(failed -> {
                     registered = false;
+                    if (failed instanceof ControlPlaneAway away && away.isRefusal()) {
+                        forget.run();
+                    }
                     lost(failed);
                     return Mono.<Void>empty();
                 })
@@ -120,7 +123,7 @@ final class ChangeFeed {
             failing = true;
             log.atWarn()
                     .addKeyValue("reason", failed.getMessage())
-                    .log("control plane can't be reached: cached answers are served until they expire");
+                    .log("control plane can't be asked: cached answers, if any, are served until they expire");
         }
     }
 }

@@ -19,8 +19,25 @@ final class ControlPlaneAway extends RuntimeException {
     private static final long serialVersionUID = 1L;
     private static final Duration RETRY = Duration.ofSeconds(1);
 
+    private final boolean isRefusal;
+
     ControlPlaneAway(String reason) {
+        this(reason, false);
+    }
+
+    private ControlPlaneAway(String reason, boolean isRefusal) {
         super(reason, null, false, false);
+        this.isRefusal = isRefusal;
+    }
+
+    /** It does not know this runtime: its API key or its account is gone. */
+    static ControlPlaneAway refused() {
+        return new ControlPlaneAway("it refuses this runtime's API key", true);
+    }
+
+    /** Whether it answered, and what was remembered is not this runtime's to serve any more. */
+    boolean isRefusal() {
+        return isRefusal;
     }
 
     static ControlPlaneAway because(Throwable failure) {

@@ -139,9 +139,9 @@ final class ControlPlaneClient implements AccessDirectory {
     }
 
     private static ControlPlaneAway refused(int status) {
-        return new ControlPlaneAway(status == 401 || status == 403
-                ? "it refuses this runtime's API key"
-                : "it answered " + status);
+        return status == 401 || status == 403
+                ? ControlPlaneAway.refused()
+                : new ControlPlaneAway("it answered " + status);
     }
 
     private static byte[] json(Object body) {

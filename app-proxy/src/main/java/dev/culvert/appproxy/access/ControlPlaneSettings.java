@@ -28,7 +28,7 @@ public record ControlPlaneSettings(
         @Setting(value = "Where the control plane reaches this App-Proxy, to say at once that something changed: the runtime's URL; its nudge.allow must cover it", accepts = "as https://acme-prod.tunnels.example.com") @Nullable URI publicUrl,
         @Setting(value = "How long a token or permission holds without asking again, so also how long they serve while the control plane is away", byDefault = "60s", accepts = "1s..1h") Duration ttl,
         @Setting(value = "How long an unknown token or a refusal holds", byDefault = "5s", accepts = "100ms..ttl") Duration deniedTtl,
-        @Setting(value = "How often changes are looked for; they come at once where publicUrl is set", byDefault = "5s", accepts = "100ms..10m") Duration poll,
+        @Setting(value = "How often changes are looked for; they come at once where publicUrl is set", byDefault = "4s", accepts = "100ms..10m") Duration poll,
         @Setting(value = "How long the control plane may take for an answer", byDefault = "3s", accepts = "100ms..30s") Duration timeout,
         @Setting(value = "Tokens, and decisions, that are remembered; about 500 bytes each", byDefault = "10000", accepts = "100..1000000") int maxAnswers,
         @Setting(value = "Whether callers must bring a token that the control plane issued for this runtime (POST /api/runtime-tokens); their API keys are then refused", byDefault = "false") boolean runtimeTokensOnly) {
@@ -52,7 +52,7 @@ public record ControlPlaneSettings(
     public static ControlPlaneSettings of(URI url, Path tokenFile, @Nullable URI publicUrl) {
         return new ControlPlaneSettings(url, tokenFile, null, publicUrl, Duration.ofSeconds(60),
                 Duration.ofSeconds(5),
-                Duration.ofSeconds(5), Duration.ofSeconds(3), 10_000, false);
+                Duration.ofSeconds(4), Duration.ofSeconds(3), 10_000, false);
     }
 
     private static void require(String key, Duration value, Duration least, Duration most) {

@@ -125,6 +125,34 @@ class AccessIT {
     }
 
     @Test
+    void aRevokedKeyEndsItsRuntimeTokensToo() throws Exception {
+        startProxy(Duration.ofMinutes(5), Duration.ofMinutes(10), true);
+        allowAll();
+        String token = runtimeToken("prod");
+        Awaitility.await().atMost(TIME).until(() -> terminate(token).statusCode() == 200);
+
+        assertThat(call("DELETE", planeAddress, "/api/keys/" + key.substring(0, 24), admin, "").statusCode())
+                .isEqualTo(204);
+
+        Awaitility.await().atMost(TIME).until(() -> terminate(token).statusCode() == 401);
+    }
+
+    /** As when its account is deleted: what it remembers is not its to serve any more. */
+    @Test
+    void aRuntimeWhoseKeyIsRevokedServesNobody() throws Exception {
+        startProxy(Duration.ofMinutes(5), Duration.ofMillis(200), false);
+        allowAll();
+        Awaitility.await().atMost(TIME).until(() -> terminate(key).statusCode() == 200);
+        String runtimes = Files.readString(folder.resolve("runtime.key")).substring(0, 24);
+
+        assertThat(call("DELETE", planeAddress, "/api/keys/" + runtimes, admin, "").statusCode())
+                .isEqualTo(204);
+
+        Awaitility.await().atMost(TIME).until(() -> terminate(key).statusCode() == 503);
+        assertThat(terminate(key).body()).contains("refuses this runtime's API key");
+    }
+
+    @Test
     void aKeyRevokedWithoutANudgeIsSeenAtTheNextLook() throws Exception {
         startProxy(Duration.ofMinutes(5), Duration.ofMillis(200), false);
         allowAll();

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.net.URI;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 import reactor.test.StepVerifier;
@@ -37,8 +38,28 @@ class ChangeFeedTest {
         assertThat(asked).hasValue(0);
     }
 
+    /** The runtime's key was revoked, or its account deleted. */
+    @Test
+    void aRefusalDropsWhatIsRemembered() {
+        var forgotten = new AtomicInteger();
+        var failure = new AtomicReference<>(new ControlPlaneAway("no answer in time"));
+        var refused = new ChangeFeed(new Slow() {
+            @Override
+            public Mono<Answers.Changes> changes(long since) {
+                return Mono.error(failure.get());
+            }
+        }, Mono.empty(), forgotten::incrementAndGet, null);
+
+        StepVerifier.create(refused.look()).expectComplete().verify(TIME);
+        assertThat(forgotten).hasValue(0);
+
+        failure.set(ControlPlaneAway.refused());
+        StepVerifier.create(refused.look()).expectComplete().verify(TIME);
+        assertThat(forgotten).hasValue(1);
+    }
+
     /** Its answer takes as long as the test likes. */
-    private final class Slow implements AccessDirectory {
+    private class Slow implements AccessDirectory {
         @Override
         public Mono<Answers.Resolved> resolve(String token) {
             return Mono.never();

@@ -44,9 +44,9 @@ import reactor.core.scheduler.Schedulers;
 
 /**
  * GraphQL over HTTP: {@code POST} of {@code {query, operationName, variables}}. The root fields of a query
- * are called concurrently, those of a mutation one after the other; a subscription is an event stream. All
- * are cancelled when the caller disconnects. The status is 200 if any root field returned data, else that of
- * the first error. Safe for use by any thread.
+ * are called concurrently, those of a mutation one after the other; a subscription is an event stream, which
+ * ends when the caller's credentials do. All are cancelled when the caller disconnects. The status is 200 if
+ * any root field returned data, else that of the first error. Safe for use by any thread.
  */
 public final class GraphQlHandler implements EdgeHandler {
     private static final String JSON_TYPE = "application/json";
@@ -61,6 +61,7 @@ public final class GraphQlHandler implements EdgeHandler {
     private final Quota<Object> memory;
     private final BodyIntake intake;
     private final Function<EdgeRequest, ? extends Mono<?>> accounts;
+    private final CallerWatch watch;
     /** Counts; each caller has a bound of its own. */
     private final Quota<Object> rootFields = new Quota<>(Long.MAX_VALUE);
     private final Quota<Object> streams = new Quota<>(Long.MAX_VALUE);
@@ -96,6 +97,7 @@ public final class GraphQlHandler implements EdgeHandler {
         this.limits = limits;
         this.reading = reading;
         this.accounts = accounts;
+        this.watch = new CallerWatch(accounts, CallerWatch.PAUSE);
         this.memory = new Quota<>(limits.maxBufferedBytes());
         this.intake = new BodyIntake(memory, Schedulers.parallel());
         this.schema = GraphQlSchema.of(functions);
@@ -253,7 +255,8 @@ public final class GraphQlHandler implements EdgeHandler {
                     + " subscriptions, as many as one caller may");
         }
         budget.keepPlace(place);
-        return new SubscriptionAnswer(request, budget).response(results);
+        return new SubscriptionAnswer(request, budget)
+                .response(watch.during(request, results));
     }
 
     private static EdgeResponse answered(EdgeRequest request, ExecutionResult result, AnswerBudget budget) {

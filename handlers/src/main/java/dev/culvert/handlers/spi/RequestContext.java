@@ -30,6 +30,11 @@ public record RequestContext(String requestId, @Nullable Instant deadline, @Null
         return new RequestContext(requestId, deadline, proven, runtime, remote, source);
     }
 
+    /** This context as it was before its caller was authenticated. */
+    public RequestContext withoutCaller() {
+        return new RequestContext(requestId, deadline, null, runtime, remote, source);
+    }
+
     /** This context with another source. */
     public RequestContext withSource(@Nullable InetAddress other) {
         return new RequestContext(requestId, deadline, caller, runtime, remote, other);

@@ -21,6 +21,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.reactivestreams.Subscription;
 import reactor.core.publisher.BaseSubscriber;
@@ -34,6 +35,7 @@ class SubscriptionTest {
     private static final int MOST = 2;
 
     private final AtomicInteger open = new AtomicInteger();
+    private final AtomicInteger ended = new AtomicInteger();
     private final AtomicLong made = new AtomicLong();
     private final GraphQlHandler handler = new GraphQlHandler(List.of(new Ticks()),
             new GraphQlLimits(4096, 1 << 20, 1024, 100_000, 20, 200, 4, 64, 1 << 16, MOST),
@@ -45,7 +47,7 @@ class SubscriptionTest {
         @Override
         public String schema() {
             return """
-                    extend type Subscription { three: Tick! endless: Tick! fails: Tick! large: Tick! }
+                    extend type Subscription { three: Tick! endless: Tick! fails: Tick! large: Tick! silent: Tick! }
                     type Tick { number: Int! text: String! }
                     """;
         }
@@ -64,6 +66,9 @@ class SubscriptionTest {
                     "Subscription.endless", call -> endless, "Subscription.fails",
                     call -> Flux.concat(Flux.just(new Tick(1, "one")),
                             Flux.error(HandlerException.of(Reason.UNAVAILABLE, "the source is away"))),
+                    "Subscription.silent", call -> Flux.interval(Duration.ofHours(1))
+                            .map(number -> new Tick(number, "late"))
+                            .doOnCancel(ended::incrementAndGet),
                     "Subscription.large", call -> Flux.just(new Tick(1, "x".repeat(1 << 16))));
         }
     }
@@ -91,6 +96,33 @@ class SubscriptionTest {
         assertThat(body(request("fails { number }", true))).startsWith("event: next\ndata: {\"data\"")
                 .contains("{\"errors\":[{", "the source is away", "\"code\":\"unavailable\"")
                 .endsWith("event: complete\ndata:\n\n");
+    }
+
+    @Test
+    void itEndsWithItsCallersCredentials() {
+        var asked = new AtomicInteger();
+        var known = new GraphQlHandler(List.of(new Ticks()),
+                new GraphQlLimits(4096, 1 << 20, 1024, 100_000, 20, 200, 4, 64, 1 << 16, MOST),
+                Schedulers.immediate(), request -> asked.getAndIncrement() == 0
+                        ? Mono.just("jo")
+                        : Mono.error(HandlerException.of(Reason.UNAUTHORIZED, "the API key is revoked")));
+        var response = (EdgeResponse.Http) Objects
+                .requireNonNull(known.handle(request("silent { number }", true)).block(TIME));
+
+        String body = Objects.requireNonNull(response.body()
+                .map(SubscriptionTest::released)
+                .collect(Collectors.joining())
+                .block(TIME));
+
+        assertThat(body).contains("the API key is revoked", "\"code\":\"unauthorized\"")
+                .endsWith("event: complete\ndata:\n\n");
+        assertThat(ended).hasValue(1);
+    }
+
+    private static String released(ByteBuf buffer) {
+        String text = buffer.toString(StandardCharsets.UTF_8);
+        buffer.release();
+        return text;
     }
 
     @Test

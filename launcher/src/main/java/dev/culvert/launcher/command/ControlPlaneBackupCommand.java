@@ -15,7 +15,7 @@ import reactor.core.publisher.Mono;
         "", "Example:",
         "  culvert control-plane backup --config control-plane.yaml --to directory-20260102.db"})
 final class ControlPlaneBackupCommand extends ConfiguredCommand {
-    @Option(names = "--to", required = true, paramLabel = "FILE", description = "A new file. It holds hashes of keys and the secret of runtime tokens: keep it secret.")
+    @Option(names = "--to", required = true, paramLabel = "FILE", description = "A new file. It holds hashes of API keys, and the keys of runtime tokens wrapped by tokenKeys.file, which is not in it.")
     private Path to = Path.of("");
 
     ControlPlaneBackupCommand() {

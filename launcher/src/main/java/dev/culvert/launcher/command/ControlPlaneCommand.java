@@ -1,6 +1,7 @@
 package dev.culvert.launcher.command;
 
 import dev.culvert.config.ConfigBinding;
+import dev.culvert.launcher.admin.TokenKeyCommand;
 import dev.culvert.launcher.run.PartCommand;
 import dev.culvert.launcher.run.RunningPart;
 import dev.culvert.platform.host.ControlPlane;
@@ -10,8 +11,10 @@ import picocli.CommandLine.Command;
 import reactor.core.publisher.Mono;
 
 /** {@code culvert control-plane}. */
-@Command(name = "control-plane", subcommands = ControlPlaneBackupCommand.class, footer = {
-        "", "Example:", "  culvert control-plane --config control-plane.yaml"})
+@Command(name = "control-plane", subcommands = {ControlPlaneBackupCommand.class,
+        ControlPlaneRecoverCommand.class,
+        TokenKeyCommand.class}, footer = {
+                "", "Example:", "  culvert control-plane --config control-plane.yaml"})
 final class ControlPlaneCommand extends PartCommand {
     ControlPlaneCommand() {
         super(ControlPlaneConfig.class);

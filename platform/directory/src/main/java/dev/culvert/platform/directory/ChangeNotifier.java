@@ -5,6 +5,7 @@ import dev.culvert.platform.directory.store.Directory;
 import dev.culvert.platform.host.spi.Event;
 import dev.culvert.platform.host.spi.Events;
 import java.time.Duration;
+import java.util.Map;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.util.retry.Retry;
@@ -44,7 +45,12 @@ final class ChangeNotifier {
     private void changed(Event event) {
         String account = event.account();
         notifications.run(account, directory.urls(account)
-                .doOnNext(urls -> urls.forEach((runtime, url) -> runtimes.nudge(account, runtime, url, PATH)))
+                .doOnNext(urls -> tell(account, urls))
                 .then());
+    }
+
+    /** Notifies the App-Proxies at these URLs, by the names of their runtimes. */
+    void tell(String account, Map<String, String> urls) {
+        urls.forEach((runtime, url) -> runtimes.nudge(account, runtime, url, PATH));
     }
 }

@@ -13,6 +13,7 @@ import dev.culvert.handlers.spi.HandlerLimits;
 import dev.culvert.http.net.EventLoops;
 import dev.culvert.http.net.OutboundCalls;
 import dev.culvert.http.observe.AuditTrail;
+import dev.culvert.platform.directory.rules.AccessDecisions;
 import dev.culvert.platform.directory.store.Directory;
 import dev.culvert.platform.directory.store.DirectoryLimits;
 import dev.culvert.platform.directory.store.DirectorySchema;
@@ -21,12 +22,14 @@ import dev.culvert.platform.directory.store.SigningKeys;
 import dev.culvert.platform.directory.wrapping.WrappingException;
 import dev.culvert.platform.directory.wrapping.WrappingKeyFile;
 import dev.culvert.platform.host.ControlPlaneConfig;
+import dev.culvert.platform.host.StoreSettings;
 import dev.culvert.platform.host.rest.RestApi;
 import dev.culvert.platform.host.rest.RestCall;
 import dev.culvert.platform.host.spi.AccountEnds;
 import dev.culvert.platform.host.spi.Callers;
 import dev.culvert.platform.host.spi.Decisions;
 import dev.culvert.platform.host.spi.Events;
+import dev.culvert.platform.host.spi.OperatorRecovery;
 import dev.culvert.platform.host.spi.PlatformModule;
 import dev.culvert.platform.host.spi.RuntimeCalls;
 import dev.culvert.platform.host.spi.RuntimeEnds;
@@ -68,7 +71,8 @@ public final class DirectoryProvider implements PlatformModule {
     private @Nullable Parts parts;
 
     /** What the services and the handler share. Made by the first that is created. */
-    private record Parts(Directory directory, SigningKeys signing, ControlPlaneConfig config, Events events,
+    private record Parts(Directory directory, SigningKeys signing, AccessDecisions decisions,
+            ControlPlaneConfig config, Events events,
             OutboundCalls calls, PublicHosts runtimes, ChangeNotifier notifier) {
         static Parts of(HandlerContext context) {
             ControlPlaneConfig config = context.service(ControlPlaneConfig.class);
@@ -81,7 +85,8 @@ public final class DirectoryProvider implements PlatformModule {
             var calls = new OutboundCalls("runtimes", MAX_CONNECTIONS, MAX_WAITING,
                     context.service(EventLoops.class), TlsContexts.client(config.nudge().ca()));
             var runtimes = new PublicHosts(directory, calls);
-            return new Parts(directory, signing, config, events, calls, runtimes,
+            return new Parts(directory, signing, new AccessDecisions(directory, NAME), config, events, calls,
+                    runtimes,
                     new ChangeNotifier(directory, runtimes));
         }
     }
@@ -111,17 +116,24 @@ public final class DirectoryProvider implements PlatformModule {
     @Override
     public Map<Class<?>, Function<HandlerContext, ?>> services() {
         return Map.of(Callers.class, context -> new KeyCheck(parts(context).directory()),
-                Decisions.class, context -> new RuleDecisions(parts(context).directory()),
+                Decisions.class, context -> new RuleDecisions(parts(context).decisions()),
+                RuntimeKeys.class, context -> parts(context).directory().runtimeKeys(),
                 RuntimeCalls.class, context -> parts(context).runtimes(),
-                RuntimeKeys.class, context -> parts(context).directory().runtimeKeys());
+                OperatorRecovery.class, context -> recovery(parts(context).directory()));
+    }
+
+    private static OperatorRecovery recovery(Directory directory) {
+        return keep -> directory.recover(key -> keep.keep(key.reveal()))
+                .map(done -> new OperatorRecovery.Recovered(done.operator().account(), done.operator().id(),
+                        done.operator().email(), done.key(), done.isNew(), done.others()));
     }
 
     @Override
     public EdgeHandler create(HandlerContext context) {
         Directory directory = parts(context).directory();
         context.service(RuntimeEnds.class).add(directory::runtimeEnded);
-        List<RestCall> calls = new ArrayList<>(PeopleCalls.of(directory));
-        calls.addAll(RuntimeTokenCalls.of(directory,
+        List<RestCall> calls = new ArrayList<>(PeopleCalls.of(directory, parts(context).notifier()));
+        calls.addAll(RuntimeTokenCalls.of(directory, parts(context).decisions(),
                 new AllowedOrigins(parts(context).config().nudge().allow()),
                 context.service(AuditTrail.class)));
         calls.addAll(TokenKeyCalls.of(parts(context).signing()));
@@ -151,14 +163,18 @@ public final class DirectoryProvider implements PlatformModule {
     public Mono<Void> start() {
         Parts here = Objects.requireNonNull(parts, "created");
         Path file = here.config().adminKey();
+        boolean isAlone = here.config().store().kind() == StoreSettings.Kind.SQLITE;
         return here.signing()
-                .open(true)
-                .onErrorMap(WrappingException.class, DirectoryProvider::unfit)
+                .open(isAlone)
+                .onErrorMap(WrappingException.class, failed -> unfit(failed, isAlone))
                 .then(here.directory().bootstrap(here.config().firstAccount(), key -> keep(key, file)))
                 .then(Mono.defer(() -> warnOfEnd(here.directory())))
                 .then(Mono.<Void>fromRunnable(() -> warnOfKeyFile(file))
                         .subscribeOn(Schedulers.boundedElastic()))
-                .then(Mono.fromRunnable(() -> here.notifier().follow(here.events())));
+                .then(Mono.fromRunnable(() -> {
+                    here.decisions().follow(here.events());
+                    here.notifier().follow(here.events());
+                }));
     }
 
     @Override
@@ -166,7 +182,10 @@ public final class DirectoryProvider implements PlatformModule {
         Parts here = parts;
         return here == null
                 ? Mono.empty()
-                : Mono.<Void>fromRunnable(here.notifier()::stop).then(here.calls().close());
+                : Mono.<Void>fromRunnable(() -> {
+                    here.decisions().stop();
+                    here.notifier().stop();
+                }).then(here.calls().close());
     }
 
     private Parts parts(HandlerContext context) {
@@ -189,9 +208,14 @@ public final class DirectoryProvider implements PlatformModule {
         }
     }
 
-    private static ConfigException unfit(WrappingException failed) {
+    private static ConfigException unfit(WrappingException failed, boolean isAlone) {
+        boolean isLost = failed.kind() != WrappingException.Kind.UNUSABLE;
         return new ConfigException("tokenKeys.file",
-                "the keys that wrap those of runtime tokens; " + failed.getMessage());
+                "the keys that wrap those of runtime tokens; " + failed.getMessage() + (isLost && !isAlone
+                        ? " (the machines that use this database have the same file; where all have lost it,"
+                                + " DELETE FROM token_keys ends all runtime tokens, and the next start makes new"
+                                + " keys)"
+                        : ""));
     }
 
     /** Warns when every operator's key expires: after the last nobody can make another by a call. */

@@ -26,7 +26,10 @@ import reactor.core.publisher.Mono;
 final class PeopleCalls {
     private final Directory directory;
 
-    private PeopleCalls(Directory directory) {
+    private final ChangeNotifier notifier;
+
+    private PeopleCalls(Directory directory, ChangeNotifier notifier) {
+        this.notifier = notifier;
         this.directory = directory;
     }
 
@@ -47,8 +50,8 @@ final class PeopleCalls {
     /** A runtime that has registered its URL. */
     record RuntimeView(String name, String url) {}
 
-    static List<RestCall> of(Directory directory) {
-        var calls = new PeopleCalls(directory);
+    static List<RestCall> of(Directory directory, ChangeNotifier notifier) {
+        var calls = new PeopleCalls(directory, notifier);
         return List.of(
                 RestCall.of(HttpMethod.GET, "/api/accounts", Who.OPERATOR,
                         "All accounts", scope -> list(directory.accounts())).lists(Account.class),
@@ -58,7 +61,7 @@ final class PeopleCalls {
                         .creates(Account.class),
                 RestCall.of(HttpMethod.DELETE, "/api/accounts/{id}", Who.OPERATOR,
                         "Deletes an account with all that belongs to it",
-                        scope -> gone(directory.removeAccount(scope.segment("id")))),
+                        calls::removeAccount),
                 RestCall.of(HttpMethod.GET, "/api/users", Who.ADMIN,
                         "The users of the account", scope -> list(directory.users(scope.account())))
                         .lists(User.class),
@@ -103,6 +106,11 @@ final class PeopleCalls {
                 .flatMap(wanted -> created(scope, directory
                         .addAccount(wanted.id() == null ? Id.create() : wanted.id(), wanted.name()),
                         Account::id));
+    }
+
+    private Mono<EdgeResponse.Http> removeAccount(CallScope scope) {
+        String id = scope.segment("id");
+        return gone(directory.removeAccount(id).doOnNext(urls -> notifier.tell(id, urls)).then());
     }
 
     private Mono<EdgeResponse.Http> addUser(CallScope scope) {

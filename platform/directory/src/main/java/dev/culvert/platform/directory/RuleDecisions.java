@@ -1,8 +1,8 @@
 package dev.culvert.platform.directory;
 
 import dev.culvert.handlers.spi.HandlerException;
+import dev.culvert.platform.directory.rules.AccessDecisions;
 import dev.culvert.platform.directory.store.AccessQuery;
-import dev.culvert.platform.directory.store.Directory;
 import dev.culvert.platform.host.rest.StoreRefusal;
 import dev.culvert.platform.host.spi.Decisions;
 import dev.culvert.platform.host.spi.PlatformCaller;
@@ -11,7 +11,7 @@ import java.util.Map;
 import reactor.core.publisher.Mono;
 
 /** Decides by the rules of the directory. Rules are for users: a runtime may do nothing. */
-record RuleDecisions(Directory directory) implements Decisions {
+record RuleDecisions(AccessDecisions rules) implements Decisions {
     @Override
     public Mono<Void> require(PlatformCaller caller, String entity, String action,
             Map<String, String> attributes) {
@@ -20,7 +20,7 @@ record RuleDecisions(Directory directory) implements Decisions {
             return user == null
                     ? Mono.<Void>error(HandlerException.of(HandlerException.Reason.FORBIDDEN,
                             "a runtime's key is nobody's"))
-                    : directory.decide(caller.account(), new AccessQuery(user, entity, action, attributes))
+                    : rules.decide(caller.account(), new AccessQuery(user, entity, action, attributes))
                             .onErrorMap(StoreException.class, StoreRefusal::told)
                             .flatMap(decision -> decision.isValid()
                                     ? Mono.<Void>empty()

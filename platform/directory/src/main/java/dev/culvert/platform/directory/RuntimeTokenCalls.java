@@ -4,6 +4,7 @@ import dev.culvert.handlers.spi.EdgeResponse;
 import dev.culvert.handlers.spi.HandlerException;
 import dev.culvert.handlers.spi.HandlerException.Reason;
 import dev.culvert.http.observe.AuditTrail;
+import dev.culvert.platform.directory.rules.AccessDecisions;
 import dev.culvert.platform.directory.store.AccessQuery;
 import dev.culvert.platform.directory.store.Changes;
 import dev.culvert.platform.directory.store.Decision;
@@ -26,10 +27,13 @@ import reactor.core.publisher.Mono;
 /** The calls of App-Proxies with their runtime's key, and the calls of any holder about itself. */
 final class RuntimeTokenCalls {
     private final Directory directory;
+    private final AccessDecisions decisions;
     private final AllowedOrigins origins;
     private final AuditTrail audit;
 
-    private RuntimeTokenCalls(Directory directory, AllowedOrigins origins, AuditTrail audit) {
+    private RuntimeTokenCalls(Directory directory, AccessDecisions decisions, AllowedOrigins origins,
+            AuditTrail audit) {
+        this.decisions = decisions;
         this.audit = audit;
         this.directory = directory;
         this.origins = origins;
@@ -46,8 +50,9 @@ final class RuntimeTokenCalls {
         static final Resolved UNKNOWN = new Resolved("unknown", null, null);
     }
 
-    static List<RestCall> of(Directory directory, AllowedOrigins origins, AuditTrail audit) {
-        var calls = new RuntimeTokenCalls(directory, origins, audit);
+    static List<RestCall> of(Directory directory, AccessDecisions decisions, AllowedOrigins origins,
+            AuditTrail audit) {
+        var calls = new RuntimeTokenCalls(directory, decisions, origins, audit);
         return List.of(RestCall.of(HttpMethod.GET, "/api/me", Who.HOLDER,
                 "The user who calls", RuntimeTokenCalls::me).gives(User.class),
                 RestCall.of(HttpMethod.POST, "/api/abac/decide", Who.HOLDER,
@@ -84,7 +89,7 @@ final class RuntimeTokenCalls {
             try {
                 var question = new AccessQuery(user, asked.entity(), asked.action(),
                         asked.attributes());
-                return directory.decide(scope.account(), question).map(RuntimeTokenCalls::ok);
+                return decisions.decide(scope.account(), question).map(RuntimeTokenCalls::ok);
             } catch (IllegalArgumentException e) {
                 return Mono.error(Bodies.invalid(String.valueOf(e.getMessage())));
             }

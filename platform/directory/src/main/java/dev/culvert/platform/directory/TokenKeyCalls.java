@@ -35,10 +35,11 @@ final class TokenKeyCalls {
      * The body of a rotation.
      *
      * @param endOthers whether the present keys end at once, with all tokens
+     * @param newWrappingKey whether a new key is put into the file of the keys that wrap
      */
-    record Rotation(boolean endOthers) {
+    record Rotation(boolean endOthers, boolean newWrappingKey) {
         static Rotation of(JsonFields fields) {
-            return new Rotation(fields.flag("endOthers"));
+            return new Rotation(fields.flag("endOthers"), fields.flag("newWrappingKey"));
         }
     }
 
@@ -59,7 +60,7 @@ final class TokenKeyCalls {
 
     private Mono<EdgeResponse.Http> rotate(CallScope scope) {
         return JsonBodies.read(scope.request(), Rotation.class, Rotation::of)
-                .flatMap(wanted -> keys.rotate(wanted.endOthers()))
+                .flatMap(wanted -> keys.rotate(wanted.endOthers(), wanted.newWrappingKey()))
                 .onErrorMap(WrappingException.class, TokenKeyCalls::told)
                 .map(made -> JsonBodies.answer(HttpResponseStatus.CREATED, made)
                         .with("location", PATH + "/" + made.kid()));

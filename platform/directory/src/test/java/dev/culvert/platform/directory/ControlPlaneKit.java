@@ -33,21 +33,36 @@ final class ControlPlaneKit implements AutoCloseable {
 
     /** Starts one with an empty database. */
     static ControlPlaneKit start(Path folder) throws IOException {
-        ControlPlane plane = plane(folder);
+        return start(folder, ControlPlaneConfig.Nudge.none());
+    }
+
+    /** As above; it may nudge these runtimes. */
+    static ControlPlaneKit start(Path folder, ControlPlaneConfig.Nudge nudge) throws IOException {
+        ControlPlane plane = plane(folder, nudge);
         return new ControlPlaneKit(plane, Files.readString(folder.resolve("admin.key")).strip());
     }
 
     /** Starts one again, with the key of an operator. */
     static ControlPlaneKit start(Path folder, String admin) {
-        return new ControlPlaneKit(plane(folder), admin);
+        return new ControlPlaneKit(plane(folder, ControlPlaneConfig.Nudge.none()), admin);
     }
 
     static ControlPlaneConfig config(Path folder) {
-        return ControlPlaneConfig.of(new HostPort("127.0.0.1", 0), folder, ControlPlaneConfig.Nudge.none());
+        return config(folder, ControlPlaneConfig.Nudge.none());
     }
 
-    private static ControlPlane plane(Path folder) {
-        return Objects.requireNonNull(ControlPlane.start(config(folder)).block(TIME));
+    private static ControlPlaneConfig config(Path folder, ControlPlaneConfig.Nudge nudge) {
+        return ControlPlaneConfig.of(new HostPort("127.0.0.1", 0), folder, nudge);
+    }
+
+    /** Starts one with an empty database of another kind. */
+    static ControlPlaneKit start(ControlPlaneConfig config) throws IOException {
+        ControlPlane plane = Objects.requireNonNull(ControlPlane.start(config).block(TIME));
+        return new ControlPlaneKit(plane, Files.readString(config.adminKey()).strip());
+    }
+
+    private static ControlPlane plane(Path folder, ControlPlaneConfig.Nudge nudge) {
+        return Objects.requireNonNull(ControlPlane.start(config(folder, nudge)).block(TIME));
     }
 
     /** The API key of the first administrator. */

@@ -16,7 +16,7 @@ import dev.culvert.handlers.spi.HandlerException;
 import dev.culvert.http.net.Cidr;
 import dev.culvert.http.observe.Readiness;
 import dev.culvert.platform.host.spi.Callers;
-import dev.culvert.platform.host.spi.PlatformCaller;
+import dev.culvert.platform.host.spi.OperatorRecovery;
 import dev.culvert.platform.host.spi.PlatformModule;
 import dev.culvert.platform.host.store.ModuleTables;
 import dev.culvert.platform.host.store.OutboxSender;
@@ -29,15 +29,18 @@ import dev.culvert.store.SqliteLimits;
 import dev.culvert.store.StoreException;
 import io.netty.handler.ssl.SslContext;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.SQLException;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
@@ -87,11 +90,15 @@ public final class ControlPlane {
     }
 
     static Mono<ControlPlane> start(ControlPlaneConfig config, PlatformModules modules) {
-        return open(config, modules.tables())
-                .flatMap(store -> Mono.fromCallable(() -> PlatformParts.of(config, modules, store))
-                        .onErrorResume(failed -> store.close().then(Mono.error(failed))))
+        return parts(config, modules)
                 .flatMap(parts -> begin(parts)
                         .onErrorResume(failed -> parts.free(Duration.ZERO).then(Mono.error(failed))));
+    }
+
+    private static Mono<PlatformParts> parts(ControlPlaneConfig config, PlatformModules modules) {
+        return open(config, modules.tables())
+                .flatMap(store -> Mono.fromCallable(() -> PlatformParts.of(config, modules, store))
+                        .onErrorResume(failed -> store.close().then(Mono.error(failed))));
     }
 
     private static Mono<PlatformStore> open(ControlPlaneConfig config, ModuleTables tables) {
@@ -137,6 +144,7 @@ public final class ControlPlane {
         var own = new PlatformCalls(parts);
         List<EdgeHandlerProvider> providers = new ArrayList<>(modules);
         providers.add(own);
+        var callers = new AtomicReference<@Nullable Callers>();
         try {
             var host = new HandlerHost(new HandlerHost.Setup(providers,
                     provider -> new PlatformContext(parts, provider.name(), names),
@@ -144,7 +152,8 @@ public final class ControlPlane {
                             .limits()
                             .getOrDefault(name, LimitSettings.OWN)
                             .over(asked),
-                    parts.telemetry().registry(), GRAPHQL, ControlPlane::account));
+                    parts.telemetry().registry(), GRAPHQL, request -> account(callers, request)));
+            callers.set(host.service(Callers.class));
             own.publish(host.graphQlSchema());
             return host;
         } catch (IllegalArgumentException failed) {
@@ -156,15 +165,11 @@ public final class ControlPlane {
         return new ConfigException("handlers", "modules that fit together: " + failed.getMessage());
     }
 
-    /**
-     * The account whose share of memory a GraphQL request uses: that of the caller, whom the filter found.
-     */
-    private static Mono<?> account(EdgeRequest request) {
-        return Mono.justOrEmpty(request.context().caller())
-                .ofType(PlatformCaller.class)
-                .<Object>map(caller -> caller.account() + "/" + caller.getName())
-                .switchIfEmpty(Mono.error(() -> HandlerException.of(HandlerException.Reason.UNAUTHORIZED,
-                        "an API key is needed in Authorization")));
+    /** The account whose share of memory a GraphQL request uses: that of the caller. */
+    private static Mono<?> account(AtomicReference<@Nullable Callers> callers, EdgeRequest request) {
+        return Objects.requireNonNull(callers.get(), "set before requests come")
+                .caller(request.headers(), request.context())
+                .map(caller -> caller.account() + "/" + caller.getName());
     }
 
     /**
@@ -181,6 +186,33 @@ public final class ControlPlane {
                 .subscribeOn(Schedulers.boundedElastic())
                 .onErrorMap(SQLException.class, failed -> DatabaseProblem.of(file, failed))
                 .onErrorMap(IOException.class, failed -> DatabaseProblem.of(file, failed));
+    }
+
+    /**
+     * Gives an operator access again: writes a new API key to the new file {@code to}, mode 0600, and an
+     * audit record. Serves nobody meanwhile. Emits what it did. Errors: as {@link #start}; {@link
+     * StoreException.Held} while a control plane uses a database that one process may use.
+     */
+    public static Mono<OperatorRecovery.Recovered> recover(ControlPlaneConfig config, Path to) {
+        return Mono.fromCallable(() -> {
+            requireDatabase(config);
+            return PlatformModules.of(config);
+        })
+                .onErrorMap(IllegalArgumentException.class, ControlPlane::unfit)
+                .flatMap(modules -> parts(config, modules))
+                .flatMap(parts -> Mono.fromCallable(() -> new Recovery(parts, host(parts)))
+                        .onErrorResume(failed -> parts.free(Duration.ZERO).then(Mono.error(failed))))
+                .flatMap(recovery -> recovery.run(to))
+                .subscribeOn(Schedulers.boundedElastic());
+    }
+
+    /** A folder with a wrong name must not become a new control plane. */
+    private static void requireDatabase(ControlPlaneConfig config) {
+        if (config.store().kind() == StoreSettings.Kind.SQLITE
+                && Files.notExists(config.dataDir().resolve(FILE))) {
+            throw new ConfigException("dataDir", "the folder of a control plane that has run; " + FILE
+                    + " is not in " + config.dataDir());
+        }
     }
 
     /** The address of the listener, with the actual port. */

@@ -14,8 +14,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 
 /**
  * Stores accounts, users, API keys, teams and rules, and tells their changes in the platform's feed. Every
@@ -31,6 +34,7 @@ public final class Directory {
     private final KeyTable keys;
     private final RuleTable rules;
     private final SigningKeys signing;
+    private final List<ChangeListener> listeners = new CopyOnWriteArrayList<>();
 
     /**
      * @param ends told of each account that is deleted
@@ -69,6 +73,45 @@ public final class Directory {
             keep.keep(issue(connection, account.id(), admin.id(), null, "first", null).text());
             return true;
         }).then();
+    }
+
+    /**
+     * Gives an operator a new API key, and makes an operator if there is none. {@code keep} stores the key;
+     * when it fails nothing is changed. The number of keys has no bound here: whoever fills an account with
+     * keys must not keep its operator out.
+     */
+    public Mono<Recovery> recover(FirstKey keep) {
+        return write(connection -> {
+            User found = PeopleTable.operator(connection);
+            User operator = found == null ? newOperator(connection) : found;
+            int others = KeyTable.operators(connection, now()).size();
+            IssuedKey key = issued(operator.account(), operator.id(), null, "recovered", null);
+            KeyTable.insert(connection, key);
+            events.add(connection, operator.account(), "key", operator.id());
+            keep.keep(key.text());
+            return new Recovery(operator, key.key().id(), found == null, others);
+        });
+    }
+
+    /**
+     * What a recovery did.
+     *
+     * @param key the id of the new API key
+     * @param isNew whether the operator was made
+     * @param others the number of other valid keys of operators
+     */
+    public record Recovery(User operator, String key, boolean isNew, int others) {}
+
+    private User newOperator(Connection connection) throws SQLException {
+        List<Account> present = PeopleTable.accounts(connection);
+        Account account = present.isEmpty()
+                ? people.addAccount(connection, Id.create(), "main")
+                : present.getFirst();
+        String id = Id.create();
+        User operator = people.addUser(connection,
+                new User(id, account.id(), "operator", "operator-" + id + "@localhost", true, true));
+        events.add(connection, account.id(), "user", id);
+        return operator;
     }
 
     /** The holder of a presented key; empty when the key is unknown or has expired. */
@@ -161,15 +204,18 @@ public final class Directory {
     }
 
     /**
-     * Deletes an account with all that modules keep for it. Errors: Conflict for the account of operators.
+     * Deletes an account with all that modules keep for it. Emits the URLs of its runtimes, by name, which
+     * have no key any more. Errors: Conflict for the account of operators.
      */
-    public Mono<Void> removeAccount(String id) {
-        return write(connection -> {
+    public Mono<Map<String, String>> removeAccount(String id) {
+        return tellingChange(id, "account", null, store.change(connection -> {
             PeopleTable.requireRemovable(connection, id);
+            Map<String, String> urls = KeyTable.urls(connection, id);
             ends.ended(connection, id);
             PeopleTable.removeAccount(connection, id);
-            return id;
-        }).then();
+            events.add(connection, id, "account", null);
+            return urls;
+        }));
     }
 
     public Mono<List<User>> users(String account) {
@@ -185,13 +231,13 @@ public final class Directory {
      * Removes a user. Errors: Conflict if no operator would have a valid key any more, unless {@code force}.
      */
     public Mono<Void> removeUser(String account, String id, boolean force) {
-        return write(connection -> {
+        return tellingChange(account, "user", id, write(connection -> {
             boolean had = hasOperatorKey(connection);
             PeopleTable.removeUser(connection, account, id);
             requireOperatorKey(connection, had && !force);
             events.add(connection, account, "user", id);
             return id;
-        }).then();
+        })).then();
     }
 
     /** Whether {@code id} is an operator of this account, or an operator's key. */
@@ -283,7 +329,25 @@ public final class Directory {
     }
 
     public Mono<List<Rule>> rules(String account) {
-        return read(connection -> RuleTable.rules(connection, account));
+        return read(connection -> RuleTable.documents(connection, account))
+                .flatMap(documents -> Mono.fromCallable(() -> rules.parse(documents))
+                        .subscribeOn(Schedulers.boundedElastic()));
+    }
+
+    /** The number of rules that were parsed, for tests of what a decision costs. */
+    long parsedRules() {
+        return rules.parsed();
+    }
+
+    /** What decides about a user; empty if the account has no such user. Always emits a value. */
+    public Mono<Optional<Membership>> membership(String account, String user) {
+        return read(connection -> {
+            User found = PeopleTable.user(connection, account, user);
+            return Optional.ofNullable(found == null
+                    ? null
+                    : new Membership(found.admin(),
+                            found.admin() ? Set.of() : PeopleTable.teamsOf(connection, user)));
+        });
     }
 
     public Mono<Rule> addRule(String account, Rule rule) {
@@ -295,10 +359,6 @@ public final class Directory {
             RuleTable.remove(connection, account, id);
             return id;
         }).then();
-    }
-
-    public Mono<Decision> decide(String account, AccessQuery question) {
-        return read(connection -> RuleTable.decide(connection, account, question));
     }
 
     public Mono<Changes> changes(String account, long since) {
@@ -360,11 +420,16 @@ public final class Directory {
 
     private IssuedKey issue(Connection connection, String account, @Nullable String user,
             @Nullable String runtime, String name, @Nullable Long expires) throws SQLException {
-        KeyText text = KeyText.create();
-        var issued = new IssuedKey(new StoredKey(text.id(), account, user, runtime, name,
-                now(), expires, null), text);
+        IssuedKey issued = issued(account, user, runtime, name, expires);
         keys.add(connection, issued);
         return issued;
+    }
+
+    private IssuedKey issued(String account, @Nullable String user, @Nullable String runtime, String name,
+            @Nullable Long expires) {
+        KeyText text = KeyText.create();
+        return new IssuedKey(new StoredKey(text.id(), account, user, runtime, name, now(), expires, null),
+                text);
     }
 
     private <T> Mono<T> read(Work<T> work) {
@@ -385,10 +450,29 @@ public final class Directory {
     }
 
     private <T> Mono<T> change(String account, String what, @Nullable String user, Work<T> work) {
-        return write(account, connection -> {
+        return tellingChange(account, what, user, write(account, connection -> {
             T result = work.run(connection);
             events.add(connection, account, what, user);
             return result;
-        });
+        }));
+    }
+
+    /**
+     * Told of each change of this process before its caller is, and also of one that failed, which may have
+     * happened. The feed tells those of other processes, and those whose caller left.
+     */
+    @FunctionalInterface
+    public interface ChangeListener {
+        void changed(String account, String what, @Nullable String user);
+    }
+
+    /** Adds a listener. It must not block. */
+    public void onChange(ChangeListener listener) {
+        listeners.add(listener);
+    }
+
+    private <T> Mono<T> tellingChange(String account, String what, @Nullable String user, Mono<T> change) {
+        return change.doOnTerminate(
+                () -> listeners.forEach(listener -> listener.changed(account, what, user)));
     }
 }

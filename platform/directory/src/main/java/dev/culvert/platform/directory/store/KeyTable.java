@@ -80,6 +80,12 @@ final class KeyTable {
         PeopleTable.requireRoom(
                 Rows.count(connection, "SELECT count(*) FROM api_keys WHERE account = ?", key.account()),
                 limits.maxKeys(), "API keys");
+        insert(connection, issued);
+    }
+
+    /** Stores a key, whatever the number of keys. */
+    static void insert(Connection connection, IssuedKey issued) throws SQLException {
+        StoredKey key = issued.key();
         Rows.update(connection,
                 "INSERT INTO api_keys (id, account, \"user\", runtime, name, created, hash, expires)"
                         + " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",

@@ -4,8 +4,9 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /** The actions of rules and queries. Unlisted actions can't be allowed. */
-final class KnownActions {
-    static final Set<String> ACTIONS = Set.of("ACCESS_ARTIFACTS", "ACCESS_LOGS", "APP_ROLLBACK", "CREATE",
+public final class KnownActions {
+    public static final Set<String> ACTIONS = Set.of("ACCESS_ARTIFACTS", "ACCESS_LOGS", "APP_ROLLBACK",
+            "CREATE",
             "DELETE",
             "DELETE_RESOURCE", "EXEC_TO_POD", "PROMOTE_TO", "REFRESH", "RESTART", "RESUBMIT", "RESUME",
             "RETRY",
@@ -14,7 +15,7 @@ final class KnownActions {
             "TERMINATE",
             "TERMINATE_SYNC", "TRIGGER_PROMOTION", "UPDATE", "VIEW", "VIEW_POD_LOGS");
 
-    static final Set<String> ENTITIES = Set.of("gitopsApplications", "rollouts", "workflows",
+    public static final Set<String> ENTITIES = Set.of("gitopsApplications", "rollouts", "workflows",
             "workflowTemplates", "clusters",
             "sharedConfiguration", "products", "promotionFlows", "environments", "gitContexts",
             "gitRepositories",

@@ -62,6 +62,11 @@ final class PeopleTable {
         return Rows.first(connection, PeopleTable::user, USER + "account = ? AND id = ?", account, id);
     }
 
+    /** An operator; null without one. */
+    static @Nullable User operator(Connection connection) throws SQLException {
+        return Rows.first(connection, PeopleTable::user, USER + "operator <> 0 ORDER BY id LIMIT 1");
+    }
+
     User addUser(Connection connection, User user) throws SQLException {
         requireRoom(
                 Rows.count(connection, "SELECT count(*) FROM users WHERE account = ?", user.account()),

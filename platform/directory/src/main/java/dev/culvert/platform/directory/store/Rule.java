@@ -2,7 +2,6 @@ package dev.culvert.platform.directory.store;
 
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 
 /**
  * A rule that allows actions on an entity, for objects with certain attributes. Rules only allow; actions
@@ -42,34 +41,5 @@ public record Rule(String id, String entity, List<String> actions, List<String> 
             throw new IllegalArgumentException("attributes." + name + ": 1.." + MAX_ITEMS
                     + " values of at most " + MAX_VALUE_CHARS + " characters");
         }
-    }
-
-    /** Whether the rule allows a query of a user in these teams. */
-    boolean allows(AccessQuery question, Set<String> theirTeams) {
-        return entity.equals(question.entity()) && actions.contains(question.action())
-                && (users.contains(question.user()) || teams.stream().anyMatch(theirTeams::contains))
-                && attributes.entrySet()
-                        .stream()
-                        .allMatch(wanted -> told(question, wanted.getKey()).stream()
-                                .anyMatch(value -> matches(wanted.getValue(), value)));
-    }
-
-    /**
-     * An object may have many labels: {@code label} has the form {@code team=red,tier=web}, and each label is
-     * compared.
-     */
-    private static List<String> told(AccessQuery question, String attribute) {
-        String value = question.attributes().get(attribute);
-        if (value == null) {
-            return List.of();
-        }
-        return attribute.equals("label") ? List.of(value.split(",", -1)) : List.of(value);
-    }
-
-    private static boolean matches(List<String> patterns, String value) {
-        return patterns.stream()
-                .anyMatch(pattern -> pattern.endsWith("*")
-                        ? value.startsWith(pattern.substring(0, pattern.length() - 1))
-                        : pattern.equals(value));
     }
 }

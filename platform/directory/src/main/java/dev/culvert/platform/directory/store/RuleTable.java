@@ -8,21 +8,23 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
+import java.util.concurrent.atomic.LongAdder;
 
 /** Rules, and decisions by them. Every method runs in the caller's transaction and blocks. */
 final class RuleTable {
     private static final JsonMapper JSON = new JsonMapper();
 
     private final DirectoryLimits limits;
+    private final LongAdder parsed = new LongAdder();
 
     RuleTable(DirectoryLimits limits) {
         this.limits = limits;
     }
 
-    static List<Rule> rules(Connection connection, String account) throws SQLException {
-        return read(Rows.list(connection, row -> row.getString(1),
-                "SELECT document FROM rules WHERE account = ? ORDER BY entity, id", account));
+    /** The rules of an account as they are stored. */
+    static List<String> documents(Connection connection, String account) throws SQLException {
+        return Rows.list(connection, row -> row.getString(1),
+                "SELECT document FROM rules WHERE account = ? ORDER BY entity, id", account);
     }
 
     Rule add(Connection connection, String account, Rule rule) throws SQLException {
@@ -47,42 +49,25 @@ final class RuleTable {
                 "DELETE FROM rules WHERE account = ? AND id = ?", account, id), "rule");
     }
 
-    /** Decides a query. Administrators may do anything; other users need a rule. */
-    static Decision decide(Connection connection, String account, AccessQuery question) throws SQLException {
-        User user = PeopleTable.user(connection, account, question.user());
-        if (user == null) {
-            return new Decision(false, "there is no such user in the account");
-        }
-        if (user.admin()) {
-            return new Decision(true, "administrators may do everything");
-        }
-        if (!KnownActions.ACTIONS.contains(question.action())
-                || !KnownActions.ENTITIES.contains(question.entity())) {
-            return new Decision(false, "no rule can allow an unknown action or entity");
-        }
-        Set<String> teams = PeopleTable.teamsOf(connection, user.id());
-        List<Rule> rules = read(Rows.list(connection, row -> row.getString(1),
-                "SELECT document FROM rules WHERE account = ? AND entity = ?", account, question.entity()));
-        return rules.stream()
-                .filter(rule -> rule.allows(question, teams))
-                .findFirst()
-                .map(rule -> new Decision(true, "rule " + rule.id() + " allows it"))
-                .orElseGet(() -> new Decision(false, "no rule allows " + question.action() + " on "
-                        + question.entity() + " here"));
-    }
-
-    private static List<Rule> read(List<String> documents) throws SQLException {
+    /** Parses rules. Needs no database. Throws {@link StoreException.Failed} for one that can't be read. */
+    List<Rule> parse(List<String> documents) {
         List<Rule> rules = new ArrayList<>();
         for (String document : documents) {
+            parsed.increment();
             try {
                 rules.add(JSON.readValue(document, Rule.class));
             } catch (JsonProcessingException e) {
-                throw new SQLException(
-                        "it holds a rule that can't be read (expected: one that this version wrote)",
+                throw new StoreException.Failed(
+                        "the database holds a rule that can't be read (expected: one that this version wrote)",
                         e);
             }
         }
         return rules;
+    }
+
+    /** The number of documents that were parsed. */
+    long parsed() {
+        return parsed.sum();
     }
 
     private static String text(Rule rule) throws SQLException {

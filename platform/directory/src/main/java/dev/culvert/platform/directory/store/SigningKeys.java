@@ -49,6 +49,8 @@ public final class SigningKeys {
     private final KeyWrapping wrapping;
     private final Clock clock;
     private final SecureRandom random = new SecureRandom();
+    /** Whether other processes may use the same keys. */
+    private volatile boolean isShared;
     /** Unwrapped secrets by kid. Whether a key still verifies is never answered from here. */
     private final Cache<String, SecretKey> secrets = Caffeine.newBuilder().maximumSize(2 * MAX_KEYS).build();
 
@@ -86,6 +88,7 @@ public final class SigningKeys {
      *     error is emitted
      */
     public Mono<Void> open(boolean replace) {
+        isShared = !replace;
         return store.read(TokenKeyTable::all)
                 .flatMap(present -> blocking(() -> fitting(present, replace)))
                 .flatMap(missing -> missing.isEmpty() ? Mono.empty() : begin(missing.get()))
@@ -156,9 +159,15 @@ public final class SigningKeys {
      * present one. Errors: Full after too many within an hour.
      *
      * @param endOthers whether the present keys are deleted, which ends all tokens at once
+     * @param renewWrapping whether a new key wraps them; Conflict where other processes have to know it, too
      */
-    public Mono<View> rotate(boolean endOthers) {
-        return store.read(TokenKeyTable::all)
+    public Mono<View> rotate(boolean endOthers, boolean renewWrapping) {
+        if (renewWrapping && isShared) {
+            return Mono.error(new StoreException.Conflict("several processes may use this database (expected:"
+                    + " the same new line put first into tokenKeys.file of each, then a rotation)"));
+        }
+        return (renewWrapping ? blocking(wrapping::renew) : Mono.just(""))
+                .then(store.read(TokenKeyTable::all))
                 .flatMap(present -> blocking(() -> rotation(present, endOthers)))
                 .flatMap(made -> store.change(connection -> rotate(connection, made)))
                 .map(View::of);
@@ -178,7 +187,8 @@ public final class SigningKeys {
                                 wrapping.wrap(unwrapped(key).secret().getEncoded(), key.kid()), key.created(),
                                 key.signsFrom()))
                         .toList();
-        return new Rotation(create(generation, endOthers ? 0 : now() + SIGNS_AFTER_SECONDS), endOthers,
+        boolean isAlone = endOthers || present.isEmpty();
+        return new Rotation(create(generation, isAlone ? 0 : now() + SIGNS_AFTER_SECONDS), endOthers,
                 rewrapped);
     }
 

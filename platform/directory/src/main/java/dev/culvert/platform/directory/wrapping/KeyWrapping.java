@@ -16,6 +16,12 @@ public interface KeyWrapping {
     String keyId();
 
     /**
+     * Makes a new key that wraps from now on; those of before still unwrap. Returns its id. Throws {@link
+     * WrappingException}, also where keys are renewed elsewhere.
+     */
+    String renew();
+
+    /**
      * Wraps a secret under a name, which is authenticated with it. Throws {@link WrappingException}.
      *
      * @param name the secret's own: the same wrapped text under another name is refused

@@ -108,11 +108,9 @@ public final class WrappingKeyFile implements KeyWrapping {
         }
     }
 
-    /**
-     * Puts a new key before the present ones, which go on unwrapping; the oldest of more than 16 are dropped.
-     * Returns its id.
-     */
-    public String addKey() {
+    /** Puts a new key before the present ones; the oldest of more than 16 are dropped. */
+    @Override
+    public String renew() {
         List<Key> present = keys();
         byte[] made = fresh();
         var lines = new ArrayList<String>();

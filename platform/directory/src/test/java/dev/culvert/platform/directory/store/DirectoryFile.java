@@ -1,6 +1,9 @@
 package dev.culvert.platform.directory.store;
 
+import dev.culvert.platform.directory.rules.AccessDecisions;
 import dev.culvert.platform.directory.wrapping.WrappingKeyFile;
+import dev.culvert.platform.host.spi.Events;
+import dev.culvert.platform.host.spi.Store;
 import dev.culvert.platform.host.store.EndingAccounts;
 import dev.culvert.platform.host.store.EventFeed;
 import dev.culvert.platform.host.store.ModuleTables;
@@ -17,14 +20,16 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.UnaryOperator;
 
 /**
  * A directory in a file of its own, for tests.
  *
  * @param ended the accounts that were deleted
  */
-public record DirectoryFile(Directory directory, SigningKeys signing, PlatformStore store,
-        List<String> ended) {
+public record DirectoryFile(Directory directory, SigningKeys signing, AccessDecisions decisions,
+        PlatformStore store, List<String> ended) {
+    private static final String MODULE = "directory";
     private static final Duration TIME = Duration.ofMinutes(1);
 
     /** Opens or creates the file; its feed keeps three events. */
@@ -38,7 +43,13 @@ public record DirectoryFile(Directory directory, SigningKeys signing, PlatformSt
 
     /** As above, or in an empty database of a server. */
     static DirectoryFile open(Engine engine, Path file, DirectoryLimits limits, Clock clock) {
-        var tables = new ModuleTables(new LinkedHashMap<>(Map.of("directory", DirectorySchema.VERSIONS)));
+        return open(engine, file, limits, clock, store -> store);
+    }
+
+    /** As above, behind another store. */
+    static DirectoryFile open(Engine engine, Path file, DirectoryLimits limits, Clock clock,
+            UnaryOperator<Store> watched) {
+        var tables = new ModuleTables(new LinkedHashMap<>(Map.of(MODULE, DirectorySchema.VERSIONS)));
         PlatformStore store = Objects.requireNonNull((switch (engine) {
             case SQLITE -> PlatformStore.open(file, tables, new SqliteLimits(100, Duration.ofSeconds(5)),
                     Clock.systemUTC());
@@ -51,11 +62,15 @@ public record DirectoryFile(Directory directory, SigningKeys signing, PlatformSt
         var signing = new SigningKeys(store,
                 new WrappingKeyFile(file.resolveSibling("token.key")), clock);
         signing.open(true).block(TIME);
-        return new DirectoryFile(new Directory(store, new EventFeed(store, 3).of("directory"), ends, limits,
-                clock, signing), signing, store, ended);
+        Events events = new EventFeed(store, 3).of(MODULE);
+        var directory = new Directory(watched.apply(store), events, ends, limits, clock, signing);
+        var decisions = new AccessDecisions(directory, MODULE);
+        decisions.follow(events);
+        return new DirectoryFile(directory, signing, decisions, store, ended);
     }
 
     public void close() {
+        decisions.stop();
         store.close().block(TIME);
     }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
 import dev.culvert.config.ConfigException;
+import dev.culvert.platform.directory.rules.AccessDecisions;
 import dev.culvert.store.Database.Engine;
 import dev.culvert.store.StoreException;
 import java.nio.file.Path;
@@ -32,6 +33,7 @@ class DirectoryTest {
     private final Engine engine;
     private DirectoryFile open;
     private Directory directory;
+    private AccessDecisions decisions;
     private String user = "";
 
     DirectoryTest(Engine engine) {
@@ -42,6 +44,7 @@ class DirectoryTest {
     void open(@TempDir Path folder) {
         open = DirectoryFile.open(engine, folder.resolve("directory.db"), FEW, Clock.systemUTC());
         directory = open.directory();
+        decisions = open.decisions();
         get(directory.addAccount(ACCOUNT, "acme"));
         user = get(directory.addUser(ACCOUNT, "Jo", "jo@acme.test", false)).id();
     }
@@ -54,23 +57,23 @@ class DirectoryTest {
     @Test
     void nobodyMayAnythingUntilARuleSaysSo() {
         AccessQuery question = new AccessQuery(user, "workflows", "TERMINATE", Map.of("namespace", "argo"));
-        assertThat(get(directory.decide(ACCOUNT, question)).isValid()).isFalse();
+        assertThat(get(decisions.decide(ACCOUNT, question)).isValid()).isFalse();
         String team = get(directory.addTeam(ACCOUNT, "ops", List.of())).id();
         Rule rule = get(directory.addRule(ACCOUNT, rule(List.of(team))));
-        assertThat(get(directory.decide(ACCOUNT, question)).isValid()).isFalse();
+        assertThat(get(decisions.decide(ACCOUNT, question)).isValid()).isFalse();
 
         directory.setMember(ACCOUNT, team, user, true).block(TIME);
 
-        assertThat(get(directory.decide(ACCOUNT, question)).isValid()).isTrue();
+        assertThat(get(decisions.decide(ACCOUNT, question)).isValid()).isTrue();
         directory.removeRule(ACCOUNT, rule.id()).block(TIME);
-        assertThat(get(directory.decide(ACCOUNT, question)).isValid()).isFalse();
+        assertThat(get(decisions.decide(ACCOUNT, question)).isValid()).isFalse();
     }
 
     @Test
     void anAdministratorMayAll() {
         String admin = get(directory.addUser(ACCOUNT, "Al", "al@acme.test", true)).id();
 
-        assertThat(get(directory.decide(ACCOUNT, new AccessQuery(admin, "x", "Y", Map.of()))).isValid())
+        assertThat(get(decisions.decide(ACCOUNT, new AccessQuery(admin, "x", "Y", Map.of()))).isValid())
                 .isTrue();
     }
 
@@ -175,7 +178,7 @@ class DirectoryTest {
         assertThatThrownBy(() -> directory.removeUser(other, user, false).block(TIME))
                 .isInstanceOf(StoreException.Absent.class);
         assertThat(
-                get(directory.decide(other, new AccessQuery(user, "workflows", "VIEW", Map.of()))).isValid())
+                get(decisions.decide(other, new AccessQuery(user, "workflows", "VIEW", Map.of()))).isValid())
                 .isFalse();
     }
 

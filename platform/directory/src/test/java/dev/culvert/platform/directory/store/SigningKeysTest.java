@@ -2,10 +2,12 @@ package dev.culvert.platform.directory.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.nimbusds.jwt.SignedJWT;
 import dev.culvert.platform.directory.wrapping.WrappingException;
 import dev.culvert.platform.directory.wrapping.WrappingKeyFile;
+import dev.culvert.store.Database.Engine;
 import dev.culvert.store.StoreException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -21,8 +23,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
 import reactor.core.publisher.Mono;
 
+@ParameterizedClass
+@EnumSource
 class SigningKeysTest {
     private static final Duration TIME = Duration.ofMinutes(1);
     private static final String ACCOUNT = "6791f6184c56bd51c65784a2";
@@ -31,10 +37,15 @@ class SigningKeysTest {
     Path folder;
 
     private final TestClock clock = new TestClock();
+    private final Engine engine;
     private DirectoryFile open;
     private Directory directory;
     private SigningKeys keys;
     private KeyOwner jo;
+
+    SigningKeysTest(Engine engine) {
+        this.engine = engine;
+    }
 
     @BeforeEach
     void open() {
@@ -47,7 +58,7 @@ class SigningKeysTest {
     }
 
     private void start() {
-        open = DirectoryFile.open(folder.resolve("directory.db"), DirectoryLimits.defaults(), clock);
+        open = DirectoryFile.open(engine, folder.resolve("directory.db"), DirectoryLimits.defaults(), clock);
         directory = open.directory();
         keys = open.signing();
     }
@@ -119,7 +130,7 @@ class SigningKeysTest {
     @Test
     void aNewKeySignsWhenAllKnowItAndTheOldVerifies() {
         RuntimeTokens.Issued before = issue(3600);
-        String kid = get(keys.rotate(false)).kid();
+        String kid = get(keys.rotate(false, false)).kid();
 
         assertThat(kidOf(issue(60))).isNotEqualTo(kid);
         clock.add(Duration.ofSeconds(SigningKeys.SIGNS_AFTER_SECONDS));
@@ -139,10 +150,10 @@ class SigningKeysTest {
     @Test
     void anOldKeyLeavesWhenItsTokensHaveEnded() {
         String first = kids().getFirst();
-        get(keys.rotate(false));
+        get(keys.rotate(false, false));
         clock.add(Duration.ofSeconds(3600 + SigningKeys.SKEW_SECONDS + SigningKeys.SIGNS_AFTER_SECONDS));
 
-        get(keys.rotate(false));
+        get(keys.rotate(false, false));
 
         assertThat(kids()).hasSize(2).doesNotContain(first);
     }
@@ -151,7 +162,7 @@ class SigningKeysTest {
     void endingTheOthersEndsAllTokensAtOnce() {
         RuntimeTokens.Issued before = issue(3600);
 
-        String kid = get(keys.rotate(true)).kid();
+        String kid = get(keys.rotate(true, false)).kid();
 
         assertThat(kids()).containsExactly(kid);
         assertThat(holder(before)).isNull();
@@ -161,11 +172,12 @@ class SigningKeysTest {
     @Test
     void rotationsHaveABound() {
         for (int i = 1; i < SigningKeys.MAX_KEYS; i++) {
-            get(keys.rotate(false));
+            get(keys.rotate(false, false));
         }
 
-        assertThatThrownBy(() -> keys.rotate(false).block(TIME)).isInstanceOf(StoreException.Full.class);
-        assertThat(get(keys.rotate(true))).isNotNull();
+        assertThatThrownBy(() -> keys.rotate(false, false).block(TIME))
+                .isInstanceOf(StoreException.Full.class);
+        assertThat(get(keys.rotate(true, false))).isNotNull();
     }
 
     /** The second has another cache over the same tables, as another process. */
@@ -173,7 +185,7 @@ class SigningKeysTest {
     void anotherProcessKnowsANewKeyAtOnce() {
         var other = new SigningKeys(open.store(), new WrappingKeyFile(folder.resolve("token.key")), clock);
         other.open(false).block(TIME);
-        String kid = get(other.rotate(false)).kid();
+        String kid = get(other.rotate(false, false)).kid();
         clock.add(Duration.ofSeconds(SigningKeys.SIGNS_AFTER_SECONDS));
 
         assertThat(kidOf(issue(60))).isEqualTo(kid);
@@ -184,20 +196,37 @@ class SigningKeysTest {
     void aNewWrappingKeyWrapsAllAtTheNextRotation() throws IOException {
         RuntimeTokens.Issued before = issue(3600);
         Path file = folder.resolve("token.key");
-        String added = new WrappingKeyFile(file).addKey();
+        String added = new WrappingKeyFile(file).renew();
         assertThat(get(keys.list())).noneMatch(key -> key.wrappedBy().equals(added));
 
-        get(keys.rotate(false));
+        get(keys.rotate(false, false));
 
         assertThat(get(keys.list())).hasSize(2).allMatch(key -> key.wrappedBy().equals(added));
         Files.writeString(file, Files.readAllLines(file).getFirst());
+        assumeTrue(engine == Engine.SQLITE); // the same database again
         close();
         start();
         assertThat(holder(before)).isNotNull();
     }
 
     @Test
+    void aRotationMayRenewTheWrappingKeyWhereItIsAlone() throws IOException {
+        RuntimeTokens.Issued before = issue(3600);
+
+        String by = get(keys.rotate(false, true)).wrappedBy();
+
+        assertThat(Files.readAllLines(folder.resolve("token.key"))).hasSize(2);
+        assertThat(get(keys.list())).hasSize(2).allMatch(key -> key.wrappedBy().equals(by));
+        assertThat(holder(before)).isNotNull();
+        var shared = new SigningKeys(open.store(), new WrappingKeyFile(folder.resolve("token.key")), clock);
+        shared.open(false).block(TIME);
+        assertThatThrownBy(() -> shared.rotate(false, true).block(TIME))
+                .isInstanceOf(StoreException.Conflict.class);
+    }
+
+    @Test
     void withoutItsFileTokensEnd() throws IOException {
+        assumeTrue(engine == Engine.SQLITE); // the same database again
         RuntimeTokens.Issued before = issue(3600);
         close();
         Files.delete(folder.resolve("token.key"));

@@ -70,7 +70,7 @@ class WrappingKeyFileTest {
     void anOlderKeyStillUnwraps() {
         Wrapped before = keys.wrap(SECRET, "one");
 
-        String id = keys.addKey();
+        String id = keys.renew();
 
         assertThat(keys.keyId()).isEqualTo(id).isNotEqualTo(before.keyId());
         assertThat(keys.unwrap(before, "one")).isEqualTo(SECRET);
@@ -81,7 +81,7 @@ class WrappingKeyFileTest {
     void holdsOnlySoManyKeys() throws IOException {
         Wrapped first = keys.wrap(SECRET, "one");
         for (int i = 0; i < WrappingKeyFile.MAX_KEYS; i++) {
-            keys.addKey();
+            keys.renew();
         }
 
         assertThat(Files.readAllLines(file)).hasSize(WrappingKeyFile.MAX_KEYS);

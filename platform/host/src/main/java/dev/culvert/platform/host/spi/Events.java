@@ -24,5 +24,13 @@ public interface Events {
      * subscriber's pace. A subscriber that lags behind the kept events misses those that were deleted. Never
      * completes; ends with the host.
      */
-    Flux<Event> follow();
+    default Flux<Event> follow() {
+        return follow(() -> {});
+    }
+
+    /**
+     * As above. Runs {@code begun} when it follows: each event that is committed from then on is emitted.
+     * Runs it again for each subscription.
+     */
+    Flux<Event> follow(Runnable begun);
 }

@@ -64,9 +64,10 @@ public final class EventFeed {
                 .map(last -> true);
     }
 
-    private Flux<Event> follow() {
+    private Flux<Event> follow(Runnable begun) {
         return Mono.defer(() -> store.read(table::last)).flatMapMany(start -> {
             var position = new AtomicLong(start);
+            begun.run();
             return rings.startWith(true)
                     .onBackpressureLatest()
                     .concatMap(ring -> patiently(after(position)), 0);
@@ -119,8 +120,8 @@ public final class EventFeed {
         }
 
         @Override
-        public Flux<Event> follow() {
-            return EventFeed.this.follow();
+        public Flux<Event> follow(Runnable begun) {
+            return EventFeed.this.follow(begun);
         }
     }
 }
