@@ -67,7 +67,7 @@ final class DeliveryLease {
                 taken = WebhookRows.pendingSources(tx.statements());
             }
             Totals totals = tx.totals();
-            room.look(totals.bytes());
+            room.look(totals.bytes(), tx.reusableBytes());
             return new Beat(WebhookRows.paused(tx.statements()), totals.entries(), taken);
         }).subscribe(beat -> beaten(beat, now, due), this::notBeaten);
     }

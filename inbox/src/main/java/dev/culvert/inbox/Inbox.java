@@ -54,8 +54,8 @@ public final class Inbox {
         this.dispatcher = new Dispatcher(setup, commits, reads, meters);
         relayed.to = dispatcher;
         this.intake = new WebhookIntake(setup, files, reads.files(), commits, dispatcher, meters);
-        this.webhooks = new StoredWebhooks(setup.config(), setup.clock(), reads, files.spool(), commits,
-                dispatcher);
+        this.webhooks = new StoredWebhooks(setup.config(), setup.clock(), reads, files, commits, dispatcher);
+        files.room().whenShort(webhooks::makeRoom);
         this.lease = new DeliveryLease(setup, files.room(), commits, dispatcher, meters);
         meters.watch(commits::queued, intake::memoryUsed);
     }

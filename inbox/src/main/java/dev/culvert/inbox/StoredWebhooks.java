@@ -15,6 +15,8 @@ import dev.culvert.inbox.model.WebhookState;
 import dev.culvert.inbox.store.BulkStep;
 import dev.culvert.inbox.store.BulkStep.Deleted;
 import dev.culvert.inbox.store.CommitThread;
+import dev.culvert.inbox.store.DiskRoom;
+import dev.culvert.inbox.store.InboxFiles;
 import dev.culvert.inbox.store.InboxReads;
 import dev.culvert.inbox.store.KnownSources;
 import dev.culvert.inbox.store.Retention;
@@ -27,6 +29,9 @@ import java.sql.SQLException;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -43,23 +48,31 @@ public final class StoredWebhooks {
     private static final List<WebhookState> REPLAYABLE = List.of(WebhookState.DEAD, WebhookState.DELIVERED);
     private static final List<WebhookState> ALL = List.of(WebhookState.values());
     private static final int PER_CALL = 10_000;
+    private static final long LINE_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     private final InboxReads reads;
     private final SpoolFolder spool;
     private final CommitThread commits;
     private final Dispatcher dispatcher;
     private final Retention retention;
+    private final DiskRoom room;
+    /** Whether {@link #makeRoom} is at work. */
+    private final AtomicBoolean making = new AtomicBoolean();
+    /** The bytes that were freed for new webhooks since the last log line. */
+    private final AtomicLong freed = new AtomicLong();
+    private final AtomicLong nextLineNanos = new AtomicLong(System.nanoTime());
     private final BulkChanges bulk;
     private final BulkChanges.Change<QueuedWebhook> replays;
     private final BulkChanges.Change<Deleted> deletions;
 
-    StoredWebhooks(InboxConfig config, Clock clock, InboxReads reads, SpoolFolder spool,
+    StoredWebhooks(InboxConfig config, Clock clock, InboxReads reads, InboxFiles files,
             CommitThread commits, Dispatcher dispatcher) {
         this.reads = reads;
-        this.spool = spool;
+        this.spool = files.spool();
+        this.room = files.room();
         this.commits = commits;
         this.dispatcher = dispatcher;
-        this.retention = new Retention(config);
+        this.retention = new Retention(config, room);
         this.bulk = new BulkChanges(reads, clock);
         this.replays = new BulkChanges.Change<>(REPLAYABLE, BulkStep.REPLAYS,
                 (selection, page) -> commits.transact(tx -> BulkStep.replay(tx, selection, page, config)),
@@ -229,10 +242,29 @@ public final class StoredWebhooks {
 
     /** Deletes old webhooks. */
     void forgetOld() {
+        forget(() -> {});
+    }
+
+    /** Deletes kept webhooks, because the disk has little room for new ones. Any thread; never blocks. */
+    void makeRoom() {
+        if (making.compareAndSet(false, true)) {
+            forget(() -> making.set(false));
+        }
+    }
+
+    private void forget(Runnable ended) {
         commits.transact(retention::step)
-                .doOnNext(step -> removeSpools(step.spools()))
+                .doOnNext(step -> {
+                    removeSpools(step.spools());
+                    room.give(step.freed());
+                    freed.addAndGet(step.freed());
+                })
                 .repeat()
                 .takeUntil(step -> !step.more())
+                .doFinally(any -> {
+                    ended.run();
+                    logFreed();
+                })
                 .subscribe(step -> {}, failed -> {
                     if (!(failed instanceof StoreException.Held)) {
                         log.atWarn()
@@ -240,6 +272,16 @@ public final class StoredWebhooks {
                                 .log("old webhooks could not be deleted");
                     }
                 });
+    }
+
+    private void logFreed() {
+        long next = nextLineNanos.get();
+        long now = System.nanoTime();
+        if (freed.get() > 0 && now - next >= 0 && nextLineNanos.compareAndSet(next, now + LINE_NANOS)) {
+            log.atWarn()
+                    .addKeyValue("bytes", freed.getAndSet(0))
+                    .log("kept webhooks dropped: the disk has little room for new ones");
+        }
     }
 
     private void removeSpools(List<String> names) {

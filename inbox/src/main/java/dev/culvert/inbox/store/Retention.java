@@ -11,23 +11,28 @@ import org.jspecify.annotations.Nullable;
 /**
  * Deletes webhooks that were kept for the configured time, or that exceed their limits. Over a limit, the
  * runtime with most of them loses its oldest, so that a busy runtime costs no other its replays and known
- * duplicates. Pending webhooks are never touched.
+ * duplicates. While the disk has little room for new webhooks, the oldest content of delivered ones goes
+ * first, then the oldest dead ones. Pending webhooks are never touched.
  */
 public final class Retention {
     /** The maximum number of deletions in one transaction, during which other tasks wait. */
     public static final int CHUNK = 200;
     /** The maximum number of delivered webhooks, whatever their age. */
     static final long MAX_DELIVERED = 1_000_000;
+    private static final String DELIVERED_BYTES = "SELECT coalesce(sum(bytes), 0) FROM usage WHERE source = '' AND state = 1";
+    private static final String DEAD_BYTES = "SELECT coalesce(sum(bytes), 0) FROM usage WHERE source = '' AND state = 2";
 
     private final InboxConfig config;
+    private final DiskRoom room;
     private final long maxDelivered;
 
-    public Retention(InboxConfig config) {
-        this(config, MAX_DELIVERED);
+    public Retention(InboxConfig config, DiskRoom room) {
+        this(config, room, MAX_DELIVERED);
     }
 
-    Retention(InboxConfig config, long maxDelivered) {
+    Retention(InboxConfig config, DiskRoom room, long maxDelivered) {
         this.config = config;
+        this.room = room;
         this.maxDelivered = maxDelivered;
     }
 
@@ -35,9 +40,10 @@ public final class Retention {
      * The result of a step.
      *
      * @param spools the files that no row names any more
+     * @param freed the bytes that were freed because the disk has little room
      * @param more whether there is more to delete
      */
-    public record Step(List<String> spools, boolean more) {}
+    public record Step(List<String> spools, long freed, boolean more) {}
 
     private record Old(long seq, @Nullable String spool) {}
 
@@ -52,10 +58,36 @@ public final class Retention {
                 spools);
         more |= forgotten >= CHUNK;
         if (forgotten == 0) {
-            more |= forgetDelivered(tx, spools) || empty(tx, spools);
+            more |= forgetDelivered(tx, spools) || empty(tx, spools, config.keepDeliveredBytes().bytes()) > 0;
         }
+        long freed = more ? 0 : makeRoom(tx, room.shortage(), spools);
+        more |= freed > 0;
         more |= InboxVacuum.step(tx);
-        return new Step(spools, more || forgotten > 0);
+        return new Step(spools, freed, more || forgotten > 0);
+    }
+
+    /** Deletes kept content, then dead webhooks, for new ones. Returns the freed bytes. */
+    private static long makeRoom(Transaction tx, long shortage, List<String> spools) throws SQLException {
+        if (shortage == 0) {
+            return 0;
+        }
+        long freed = empty(tx, spools, Math.max(0, tx.statements().number(DELIVERED_BYTES) - shortage));
+        Heaviest runtime = freed > 0
+                ? null
+                : heaviest(tx, DEAD_BYTES,
+                        "SELECT runtime, bytes FROM usage WHERE source = '' AND state = 2 ORDER BY bytes DESC LIMIT 2",
+                        Math.max(0, tx.statements().number(DEAD_BYTES) - shortage));
+        if (runtime == null) {
+            return freed;
+        }
+        for (Old one : tx.statements()
+                .list("SELECT seq, spool FROM webhooks WHERE state = 2 AND runtime = ? ORDER BY ended LIMIT ?",
+                        Retention::old, runtime.runtime, CHUNK)) {
+            if (freed < runtime.excess) {
+                freed += forget(tx, one, spools);
+            }
+        }
+        return freed;
     }
 
     private static int forget(Transaction tx, WebhookState state, long endedBefore, List<String> spools)
@@ -154,16 +186,15 @@ public final class Retention {
     }
 
     /**
-     * Deletes the oldest content, then the oldest responses, until the rest is within the limit. Returns
-     * whether there may be more.
+     * Deletes the oldest content, then the oldest responses, until the rest is within the limit. Returns the
+     * freed bytes; there may be more.
      */
-    private boolean empty(Transaction tx, List<String> spools) throws SQLException {
-        Heaviest runtime = heaviest(tx,
-                "SELECT coalesce(sum(bytes), 0) FROM usage WHERE source = '' AND state = 1",
+    private static long empty(Transaction tx, List<String> spools, long most) throws SQLException {
+        Heaviest runtime = heaviest(tx, DELIVERED_BYTES,
                 "SELECT runtime, bytes FROM usage WHERE source = '' AND state = 1 ORDER BY bytes DESC LIMIT 2",
-                config.keepDeliveredBytes().bytes());
+                most);
         if (runtime == null) {
-            return false;
+            return 0;
         }
         long freed = 0;
         for (Old one : tx.statements()
@@ -177,7 +208,7 @@ public final class Retention {
             }
         }
         if (freed > 0) {
-            return true;
+            return freed;
         }
         for (Old one : tx.statements()
                 .list("SELECT seq, spool FROM webhooks WHERE runtime = ? AND state = 1 AND answer IS NOT NULL"
@@ -186,6 +217,6 @@ public final class Retention {
                 freed += WebhookRows.forgetAnswer(tx, one.seq);
             }
         }
-        return freed > 0;
+        return freed;
     }
 }

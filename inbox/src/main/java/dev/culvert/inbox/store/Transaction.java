@@ -98,6 +98,11 @@ public final class Transaction {
         return now;
     }
 
+    /** The bytes of the file's free pages, which the next webhooks use. */
+    public long reusableBytes() throws SQLException {
+        return statements.number("PRAGMA freelist_count") * statements.number("PRAGMA page_size");
+    }
+
     /** The sequence number of the newest webhook. */
     long last() {
         return last;

@@ -7,12 +7,16 @@ import dev.culvert.inbox.InboxFixture;
 import dev.culvert.inbox.Reply;
 import dev.culvert.inbox.store.DiskRoom.Space;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What webhooks leave on the disk. */
 class DiskRoomTest {
@@ -27,7 +31,7 @@ class DiskRoomTest {
     @Test
     void aReserveStaysFree() {
         disk.set(new Space(GIB, GIB / 20 + 100));
-        room.look(0);
+        room.look(0, 0);
 
         assertThat(room.take(101)).isFalse();
         assertThat(room.take(100)).isTrue();
@@ -39,7 +43,7 @@ class DiskRoomTest {
 
     @Test
     void theInboxTakesThreeQuartersAtMost() {
-        room.look(GIB / 4 * 3 - 100);
+        room.look(GIB / 4 * 3 - 100, 0);
 
         assertThat(room.take(101)).isFalse();
         assertThat(room.take(100)).isTrue();
@@ -49,7 +53,7 @@ class DiskRoomTest {
     @Test
     void aDiskThatCanOnlyBeReadTakesNothing() {
         disk.set(new Space(GIB, GIB, false));
-        room.look(0);
+        room.look(0, 0);
 
         assertThat(room.isThere()).isFalse();
         assertThat(room.reason()).isEqualTo("the disk can only be read");
@@ -60,7 +64,7 @@ class DiskRoomTest {
         var unknown = new DiskRoom(() -> {
             throw new IOException("unknown");
         });
-        unknown.look(0);
+        unknown.look(0, 0);
 
         assertThat(unknown.take(GIB)).isTrue();
     }
@@ -87,6 +91,38 @@ class DiskRoomTest {
             await().until(room::isThere);
             assertThat(fixture.inbox.intake().trouble()).isNull();
             assertThat(fixture.post("/webhooks/argo/push/", "x").status()).isEqualTo(202);
+        }
+    }
+
+    /** What the files of the folder leave of a small disk. */
+    private Space small() throws IOException {
+        try (Stream<Path> files = Files.walk(folder)) {
+            long used = files.filter(Files::isRegularFile).mapToLong(file -> file.toFile().length()).sum();
+            return new Space(64 << 20, (64 << 20) - used);
+        }
+    }
+
+    private static String junk(int number, int bytes) {
+        return number + "-" + "j".repeat(bytes);
+    }
+
+    /** Rejected ones below a database page's reach, and those whose bodies are files. */
+    @ParameterizedTest
+    @ValueSource(ints = {59_000, 1_000_000})
+    void keptJunkKeepsNoNewWebhookOut(int bytes) {
+        InboxFiles files = InboxFiles.open(folder, Clock.systemUTC());
+        try (var fixture = new InboxFixture(folder, files.with(new DiskRoom(this::small)))) {
+            await().until(fixture.inbox::isDelivering);
+            fixture.runtime.answer(exchange -> exchange.head("400", true));
+            for (int sent = 0; sent < 64 << 20; sent += bytes) {
+                assertThat(fixture.post("/webhooks/argo/junk/", junk(sent, bytes)).status()).isIn(400, 503);
+            }
+            fixture.runtime.answer(exchange -> exchange.head("200", true));
+
+            for (int i = 0; i < 500; i++) {
+                Reply reply = fixture.post("/webhooks/argo/new" + i + "/", junk(i, 20_000));
+                assertThat(reply.status()).as("webhook %d", i).isEqualTo(200);
+            }
         }
     }
 }

@@ -73,7 +73,7 @@ class RetentionTest {
             for (int i = 0; i < 5; i++) {
                 delivered(fixture, "busy", "y" + i);
             }
-            var retention = new Retention(InboxFixture.CONFIG, 3);
+            var retention = new Retention(InboxFixture.CONFIG, DiskRoom.of(folder), 3);
 
             for (var step = run(fixture, retention::step); step
                     .more(); step = run(fixture, retention::step)) {
