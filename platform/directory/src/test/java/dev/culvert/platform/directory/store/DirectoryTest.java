@@ -78,6 +78,26 @@ class DirectoryTest {
     }
 
     @Test
+    void whenTheLastOperatorLosesAccessIsKnown(@TempDir Path folder) {
+        DirectoryFile other = DirectoryFile.open(engine, folder.resolve("directory.db"), FEW,
+                Clock.systemUTC());
+        Directory own = other.directory();
+        try {
+            own.bootstrap("main", key -> {}).block(TIME);
+            assertThat(own.operatorsAccessEnds().block(TIME)).isNull();
+            String account = get(own.accounts()).getFirst().id();
+            StoredKey lasting = get(own.keys(account)).getFirst();
+            long end = own.now() + 600;
+            get(own.addKey(account, lasting.user(), null, "brief", end));
+            get(own.removeKey(account, lasting.id(), false));
+
+            assertThat(own.operatorsAccessEnds().block(TIME)).isEqualTo(end);
+        } finally {
+            other.close();
+        }
+    }
+
+    @Test
     void aRevokedKeyIsNobodys() {
         IssuedKey key = get(directory.addKey(ACCOUNT, user, null, "laptop", null));
         String text = key.text().reveal();
