@@ -50,7 +50,7 @@ public final class Inbox {
         this.reads = new InboxReads(files);
         var relayed = new RelayedCommits(reads.files());
         this.commits = new CommitThread(files.file(), files.writes(), files.lease(), setup.clock(), relayed,
-                new KnownSources(setup.config().maxSources()), files.known());
+                new KnownSources(setup.config().maxSources()), files.mark(), files.known());
         this.dispatcher = new Dispatcher(setup, commits, reads, meters);
         relayed.to = dispatcher;
         this.intake = new WebhookIntake(setup, files, reads.files(), commits, dispatcher, meters);
@@ -58,6 +58,7 @@ public final class Inbox {
         files.room().whenShort(webhooks::makeRoom);
         this.lease = new DeliveryLease(setup, files.room(), commits, dispatcher, meters);
         meters.watch(commits::queued, intake::memoryUsed);
+        meters.lost(files.lost());
     }
 
     /**

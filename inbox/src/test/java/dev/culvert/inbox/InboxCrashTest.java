@@ -2,6 +2,7 @@ package dev.culvert.inbox;
 
 import static dev.culvert.relay.testing.Results.await;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.culvert.inbox.model.CommitListener;
@@ -20,6 +21,7 @@ import dev.culvert.inbox.store.KnownSources;
 import dev.culvert.inbox.store.Statements;
 import dev.culvert.inbox.store.WebhookRows;
 import dev.culvert.relay.route.DurableMatch.DurableRoute;
+import dev.culvert.store.StoreException;
 import io.netty.channel.DefaultEventLoop;
 import io.netty.channel.EventLoop;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;
@@ -36,6 +38,7 @@ import java.sql.Statement;
 import java.time.Clock;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.LongStream;
@@ -45,6 +48,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** What was acknowledged is there after a crash. */
 class InboxCrashTest {
+    private static final int STORED = 20;
     private static final String PUSH = "/webhooks/argo/push/";
     /** Every byte, with this property; else those around frames, and some of all others. */
     private static final boolean ALL = Boolean.getBoolean("culvert.inbox.everyByte");
@@ -95,7 +99,7 @@ class InboxCrashTest {
     void aTornLastTransactionLosesNothingThatWasAcknowledgedBefore() throws IOException, SQLException {
         InboxFiles files = InboxFiles.open(folder, Clock.systemUTC());
         var commits = new CommitThread(files.file(), files.writes(), files.lease(), Clock.systemUTC(),
-                new Ignoring(), new KnownSources(1000), 0);
+                new Ignoring(), new KnownSources(1000), files.mark(), 0);
         commits.start();
         Path wal = Path.of(files.file() + "-wal");
         store(commits, "first");
@@ -120,6 +124,101 @@ class InboxCrashTest {
         }
         commits.close().join();
         files.reads().close();
+    }
+
+    /** A process that was killed, whose log is then damaged at a random place, or cut there. */
+    @Test
+    void aDamagedLogIsNeverSilent() throws IOException, SQLException {
+        long seed = Long.getLong("culvert.damages", System.nanoTime());
+        var random = new Random(seed);
+        var commits = killed("live");
+        for (int i = 0; i < 20; i++) {
+            boolean cut = i % 4 == 3;
+            Path copy = copyOf("live", "damaged-" + i);
+            Path wal = copy.resolve("inbox.db-wal");
+            try (var file = new RandomAccessFile(wal.toFile(), "rw")) {
+                long at = random.nextLong(file.length());
+                if (cut) {
+                    file.setLength(at);
+                } else {
+                    file.seek(at);
+                    int octet = file.read();
+                    file.seek(at);
+                    file.write(octet ^ 0x55);
+                }
+            }
+
+            InboxFiles files = InboxFiles.open(copy, Clock.systemUTC());
+
+            assertThat(files.lost()).as("damage %d of seed %d", i, seed)
+                    .isEqualTo(STORED - ids(files.file()).size());
+            closeAll(files);
+        }
+        commits.close().join();
+    }
+
+    @Test
+    void aMissingLogIsSaidOnce() throws IOException, SQLException {
+        var commits = killed("live");
+        Path copy = copyOf("live", "copy");
+        Files.delete(copy.resolve("inbox.db-wal"));
+
+        InboxFiles first = InboxFiles.open(copy, Clock.systemUTC());
+        assertThat(first.lost()).isEqualTo(STORED);
+        closeAll(first);
+        InboxFiles second = InboxFiles.open(copy, Clock.systemUTC());
+        assertThat(second.lost()).isZero();
+        closeAll(second);
+        commits.close().join();
+    }
+
+    @Test
+    void anEmptyDatabaseWhereWebhooksWereStoredIsRefused() throws IOException {
+        var commits = killed("live");
+        for (String name : List.of("empty", "missing", "bodies")) {
+            Path copy = copyOf("live", name);
+            Files.delete(copy.resolve("inbox.db-wal"));
+            Files.delete(copy.resolve("inbox.db"));
+            if (name.equals("empty")) {
+                Files.createFile(copy.resolve("inbox.db"));
+            } else if (name.equals("bodies")) {
+                Files.delete(copy.resolve("inbox.last"));
+                Files.write(Files.createDirectories(copy.resolve("spool/old")).resolve("body"), new byte[1]);
+            }
+
+            assertThatThrownBy(() -> InboxFiles.open(copy, Clock.systemUTC())).as(name)
+                    .isInstanceOf(StoreException.Failed.class)
+                    .hasMessageContaining("restore a backup");
+        }
+        commits.close().join();
+    }
+
+    /** Stores webhooks in a folder and leaves its files as they are then. */
+    private CommitThread killed(String name) throws IOException {
+        InboxFiles files = InboxFiles.open(Files.createDirectory(folder.resolve(name)), Clock.systemUTC());
+        var commits = new CommitThread(files.file(), files.writes(), files.lease(), Clock.systemUTC(),
+                new Ignoring(), new KnownSources(1000), files.mark(), 0);
+        commits.start();
+        for (int i = 0; i < STORED; i++) {
+            store(commits, "id-" + i);
+        }
+        return commits;
+    }
+
+    private Path copyOf(String name, String to) throws IOException {
+        Path copy = Files.createDirectory(folder.resolve(to));
+        for (String file : List.of("inbox.db", "inbox.db-wal", "inbox.last")) {
+            Files.copy(folder.resolve(name).resolve(file), copy.resolve(file));
+        }
+        return copy;
+    }
+
+    private static void closeAll(InboxFiles files) throws SQLException, IOException {
+        files.writes().close();
+        files.reads().close();
+        files.queries().close();
+        files.spool().close();
+        files.mark().close();
     }
 
     private static List<Long> lengths(long before, long after) {

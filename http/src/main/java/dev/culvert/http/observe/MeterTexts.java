@@ -70,6 +70,8 @@ final class MeterTexts implements MeterFilter {
             Map.entry("culvert.webhook.delivery", "Time from storing a webhook to its delivery."),
             Map.entry("culvert.inbox.commit", "Duration of a transaction of the inbox, including its fsync."),
             Map.entry("culvert.inbox.batch", "Changes that one transaction of the inbox made."),
+            Map.entry("culvert.inbox.lost",
+                    "Acknowledged webhooks that a damaged or missing write-ahead log had lost at the start."),
             Map.entry("culvert.inbox.queued", "Changes that wait for the inbox's next transaction."),
             Map.entry("culvert.inbox.memory", "Memory of webhooks that are being received."),
             Map.entry("culvert.inbox.refused", "Webhooks that were not stored, by reason."));

@@ -44,6 +44,11 @@ public final class InboxMeters {
         kept(Gauge.builder("culvert.inbox.memory", memory).baseUnit("bytes").register(registry));
     }
 
+    /** Shows the acknowledged webhooks that were found lost at the start. */
+    public void lost(long webhooks) {
+        kept(Gauge.builder("culvert.inbox.lost", () -> webhooks).register(registry));
+    }
+
     public void counts(Map<WebhookState, Long> now) {
         counts = now;
     }

@@ -6,6 +6,7 @@ import dev.culvert.store.DatabaseProblem;
 import dev.culvert.store.SqliteDatabase;
 import dev.culvert.store.SqliteLease;
 import dev.culvert.store.StoreException;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -42,6 +43,7 @@ public final class CommitThread {
     private final Clock clock;
     private final CommitListener listener;
     private final KnownSources sources;
+    private final SequenceMark mark;
     private final Totals totals = new Totals();
     private final BlockingQueue<Task<?>> queue = new ArrayBlockingQueue<>(MAX_QUEUED);
     private final CompletableFuture<Void> ended = new CompletableFuture<>();
@@ -97,10 +99,13 @@ public final class CommitThread {
         }
     }
 
-    /** @param known the sequence number of the newest webhook at the start */
+    /**
+     * @param mark receives the sequence number of the newest committed webhook
+     * @param known that number at the start
+     */
     public CommitThread(Path file, Connection connection, SqliteLease lease, Clock clock,
             CommitListener listener,
-            KnownSources sources, long known) {
+            KnownSources sources, SequenceMark mark, long known) {
         this.file = file;
         this.connection = connection;
         this.statements = new Statements(connection);
@@ -108,6 +113,7 @@ public final class CommitThread {
         this.clock = clock;
         this.listener = listener;
         this.sources = sources;
+        this.mark = mark;
         this.known = known;
         this.thread = Thread.ofPlatform().name("culvert-inbox").daemon().unstarted(this::run);
     }
@@ -160,8 +166,9 @@ public final class CommitThread {
         try {
             statements.close();
             connection.close();
+            mark.close();
             ended.complete(null);
-        } catch (SQLException failed) {
+        } catch (SQLException | IOException failed) {
             ended.completeExceptionally(DatabaseProblem.of(file, failed));
         }
     }
@@ -238,6 +245,7 @@ public final class CommitThread {
             }
         });
         known = transaction.last();
+        mark.write(known);
         totals.add(transaction.changed());
         if (!others.isEmpty()) {
             guarded(() -> listener.found(others));

@@ -6,11 +6,14 @@ import dev.culvert.store.SqliteLease;
 import dev.culvert.store.SqliteSchema;
 import dev.culvert.store.StoreException;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Clock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The open files of an inbox. Opening repairs them: changes that a crash interrupted are undone.
@@ -21,13 +24,16 @@ import java.time.Clock;
  * @param queries a read-only connection for operators
  * @param spool the folder of large bodies
  * @param lease the lease of the right to deliver, not taken yet
+ * @param mark the second place of that number
  * @param known the sequence number of the newest webhook
+ * @param lost the number of acknowledged webhooks that the database has lost
  * @param room the disk space that webhooks may still take
  */
 public record InboxFiles(Path file, Connection writes, Connection reads, Connection queries,
         SpoolFolder spool,
         SqliteLease lease,
-        long known, DiskRoom room) {
+        SequenceMark mark, long known, long lost, DiskRoom room) {
+    private static final Logger log = LoggerFactory.getLogger(InboxFiles.class);
     /** The name of the database's file in the inbox's folder. */
     public static final String FILE = "inbox.db";
     static final String SPOOL = "spool";
@@ -36,7 +42,7 @@ public record InboxFiles(Path file, Connection writes, Connection reads, Connect
 
     /** Returns these files with another room. */
     InboxFiles with(DiskRoom other) {
-        return new InboxFiles(file, writes, reads, queries, spool, lease, known, other);
+        return new InboxFiles(file, writes, reads, queries, spool, lease, mark, known, lost, other);
     }
 
     /** Opens the inbox of a folder. Blocks. Throws {@link StoreException.Failed}. */
@@ -44,13 +50,14 @@ public record InboxFiles(Path file, Connection writes, Connection reads, Connect
         Path file = folder.resolve(FILE);
         try {
             SqliteDatabase.makeFolder(file);
+            requireContent(folder, file);
             SqliteDatabase.makeFile(file);
             InboxVacuum.prepare(file);
-            Connection writes = SqliteDatabase.connect(file);
+            SequenceMark mark = SequenceMark.open(folder); // first: it never exceeds what is committed
             try {
-                return open(folder, file, writes, clock);
+                return open(folder, file, mark, clock);
             } catch (SQLException | IOException | RuntimeException failed) {
-                writes.close();
+                mark.close();
                 throw failed;
             }
         } catch (SQLException | IOException failed) {
@@ -58,7 +65,28 @@ public record InboxFiles(Path file, Connection writes, Connection reads, Connect
         }
     }
 
-    private static InboxFiles open(Path folder, Path file, Connection writes, Clock clock)
+    /** Refuses to begin anew where webhooks were stored: an empty file would hide that they are lost. */
+    private static void requireContent(Path folder, Path file) throws IOException {
+        boolean empty = Files.notExists(file) || Files.size(file) == 0;
+        if (empty && (Files.exists(folder.resolve(SequenceMark.FILE))
+                || SpoolFolder.holdsBodies(folder.resolve(SPOOL)))) {
+            throw DatabaseProblem.of(file, new IllegalStateException("it is empty or missing, but its folder"
+                    + " shows that webhooks were stored; restore a backup, or remove the folder to begin anew"));
+        }
+    }
+
+    private static InboxFiles open(Path folder, Path file, SequenceMark mark, Clock clock)
+            throws SQLException, IOException {
+        Connection writes = SqliteDatabase.connect(file);
+        try {
+            return open(folder, file, mark, writes, clock);
+        } catch (SQLException | IOException | RuntimeException failed) {
+            writes.close();
+            throw failed;
+        }
+    }
+
+    private static InboxFiles open(Path folder, Path file, SequenceMark mark, Connection writes, Clock clock)
             throws SQLException, IOException {
         long known = SqliteDatabase.transaction(writes, own -> {
             SqliteSchema.refuseForeign(own);
@@ -69,6 +97,14 @@ public record InboxFiles(Path file, Connection writes, Connection reads, Connect
                 return statements.number("SELECT last FROM sequence");
             }
         });
+        long lost = Math.max(0, mark.atStart() - known);
+        if (lost > 0) {
+            log.atError()
+                    .addKeyValue("file", file)
+                    .addKeyValue("webhooks", lost)
+                    .log("acknowledged webhooks are lost: the database's write-ahead log is damaged or missing");
+            mark.write(known);
+        }
         try (Statement statement = writes.createStatement()) {
             statement.execute("PRAGMA wal_autocheckpoint = " + CHECKPOINT_PAGES);
         }
@@ -80,7 +116,7 @@ public record InboxFiles(Path file, Connection writes, Connection reads, Connect
                     name -> statements.number("SELECT count(*) FROM webhooks WHERE spool = ?", name) > 0);
         }
         return new InboxFiles(file, writes, SqliteDatabase.connect(file), SqliteDatabase.connect(file), spool,
-                new SqliteLease(file, clock),
-                known, room);
+                new SqliteLease(file, clock), mark,
+                known, lost, room);
     }
 }

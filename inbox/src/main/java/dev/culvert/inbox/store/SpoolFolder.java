@@ -58,6 +58,16 @@ public final class SpoolFolder implements AutoCloseable {
         return new SpoolFolder(root, own, channel);
     }
 
+    /** Whether a process left bodies below {@code root}. */
+    static boolean holdsBodies(Path root) throws IOException {
+        if (Files.notExists(root)) {
+            return false;
+        }
+        try (Stream<Path> all = Files.walk(root)) {
+            return all.anyMatch(file -> Files.isRegularFile(file) && !file.endsWith(LOCK));
+        }
+    }
+
     /** Returns the name of a file as rows store it. */
     static String name(Path file) {
         return Objects.requireNonNull(file.getParent()).getFileName() + "/" + file.getFileName();

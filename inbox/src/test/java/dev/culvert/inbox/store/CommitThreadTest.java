@@ -22,7 +22,7 @@ class CommitThreadTest {
     void aChangeThatFailsUnexpectedlyIsToldAndOthersGoOn() throws SQLException {
         InboxFiles files = InboxFiles.open(folder, Clock.systemUTC());
         var commits = new CommitThread(files.file(), files.writes(), files.lease(), Clock.systemUTC(),
-                new Failing(), new KnownSources(1000), 0);
+                new Failing(), new KnownSources(1000), files.mark(), 0);
         var bug = new CompletableFuture<StoreException>();
         var worse = new CompletableFuture<StoreException>();
         commits.<Boolean>submit(tx -> {
