@@ -12,7 +12,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** Says in words why Java's path validation or host name check refused a certificate, and what was expected. */
+/** Says why Java's path validation or host name check refused a certificate, and what was expected. */
 final class TrustRefusal {
     /** GeneralName's tags of DNS names and addresses (RFC 5280 §4.2.1.6). */
     private static final List<Integer> HOST_TAGS = List.of(2, 7);
