@@ -10,6 +10,21 @@ final class NoFigures implements TunnelFigures {
     }
 
     @Override
+    public int waiting() {
+        return 0;
+    }
+
+    @Override
+    public long promotions() {
+        return 0;
+    }
+
+    @Override
+    public long unansweredPromotions() {
+        return 0;
+    }
+
+    @Override
     public long streams() {
         return 0;
     }

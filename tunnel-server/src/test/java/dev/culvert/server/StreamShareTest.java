@@ -67,8 +67,9 @@ class StreamShareTest {
     @BeforeEach
     void connect() {
         ends.drive();
-        ends.live = registry.admit(PROD, ends.hello, generation -> new LiveSession(instance, PROD, ends.hello,
-                generation, ends.handler(), clock.instant(), "127.0.0.1:1"));
+        ends.live = TunnelEnds.admit(registry, PROD, ends.hello,
+                generation -> new LiveSession(instance, PROD, ends.hello,
+                        generation, ends.handler(), clock.instant(), "127.0.0.1:1"));
         ends.handler().ready(1, 2, ends.live().generation, "acme/prod", PROD.host());
         ends.drive();
     }

@@ -59,6 +59,9 @@ public final class Telemetry implements AutoCloseable {
     /** Registers the figures of this service's tunnels. Keeps a strong reference to them. */
     public void tunnels(TunnelFigures figures) {
         Gauge.builder("culvert.tunnels", figures, TunnelFigures::connected).register(registry);
+        Gauge.builder("culvert.tunnels.waiting", figures, TunnelFigures::waiting).register(registry);
+        promotions("answered", figures, TunnelFigures::promotions);
+        promotions("unanswered", figures, TunnelFigures::unansweredPromotions);
         Gauge.builder("culvert.tunnel.streams", figures, TunnelFigures::streams).register(registry);
         Gauge.builder("culvert.buffered", figures, TunnelFigures::bufferedBytes)
                 .baseUnit("bytes")
@@ -70,6 +73,12 @@ public final class Telemetry implements AutoCloseable {
         bytes("out", figures, TunnelFigures::sentBytes);
         refusedMemory("tunnel", figures, TunnelFigures::refusedMemory);
         tunnels = figures; // Micrometer's reference is weak
+    }
+
+    private void promotions(String result, TunnelFigures figures, ToDoubleFunction<TunnelFigures> count) {
+        FunctionCounter.builder("culvert.tunnel.promotions", figures, count)
+                .tag("result", result)
+                .register(registry);
     }
 
     private <T> void refusedMemory(String connection, T counted, ToDoubleFunction<T> count) {

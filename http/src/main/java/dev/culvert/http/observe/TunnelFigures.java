@@ -5,6 +5,15 @@ public interface TunnelFigures {
     /** Tunnels with a session. */
     int connected();
 
+    /** Sessions that wait while another instance owns their runtime. */
+    int waiting();
+
+    /** Instances that waited and became the owner, since the start. */
+    long promotions();
+
+    /** Instances that were promoted and did not answer in time, since the start. */
+    long unansweredPromotions();
+
     /** Streams open in all sessions. */
     long streams();
 

@@ -15,6 +15,21 @@ class TelemetryTest {
         }
 
         @Override
+        public int waiting() {
+            return 0;
+        }
+
+        @Override
+        public long promotions() {
+            return 0;
+        }
+
+        @Override
+        public long unansweredPromotions() {
+            return 0;
+        }
+
+        @Override
         public long streams() {
             return 0;
         }
@@ -57,7 +72,7 @@ class TelemetryTest {
                     .filter(line -> line.startsWith("# HELP culvert_"))
                     .toList();
 
-            assertThat(helps).hasSize(8).allMatch(line -> line.matches("# HELP \\w+ [A-Z].+"));
+            assertThat(helps).hasSize(10).allMatch(line -> line.matches("# HELP \\w+ [A-Z].+"));
             assertThat(telemetry.scrape()).contains("culvert_tunnel_bytes_total{direction=\"out\"} 7",
                     "culvert_memory_refused_total{connection=\"tunnel\"} 3",
                     "culvert_memory_refused_total{connection=\"caller\"} ",

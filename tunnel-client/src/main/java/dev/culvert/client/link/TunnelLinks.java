@@ -219,6 +219,21 @@ public final class TunnelLinks implements Link.Observer, TunnelFigures {
     }
 
     @Override
+    public int waiting() {
+        return 0;
+    }
+
+    @Override
+    public long promotions() {
+        return 0;
+    }
+
+    @Override
+    public long unansweredPromotions() {
+        return 0;
+    }
+
+    @Override
     public long streams() {
         return meter.streams();
     }

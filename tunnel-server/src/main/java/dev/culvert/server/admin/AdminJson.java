@@ -37,11 +37,13 @@ public final class AdminJson {
         }
     }
 
-    /** A client that was refused because another instance with the same identity serves the runtime. */
-    public record WaitingView(String remote, String version, String since, String seen) {
+    /** A client that waits, or was refused, because another instance serves the runtime. */
+    public record WaitingView(String remote, String version, String since, String seen, String state,
+            int priority) {
         static WaitingView of(WaitingClient client) {
             return new WaitingView(client.remote(), client.version(), client.since().toString(),
-                    client.seen().toString());
+                    client.seen().toString(), client.state().word(),
+                    client.priority());
         }
     }
 

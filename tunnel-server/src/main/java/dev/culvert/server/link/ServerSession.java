@@ -15,10 +15,12 @@ import dev.culvert.server.enrol.RenewalService;
 import dev.culvert.server.enrol.RenewalService.Proven;
 import dev.culvert.server.runtime.RegisteredRuntime;
 import dev.culvert.server.runtime.RuntimeStore;
+import dev.culvert.server.tunnel.Admission;
 import dev.culvert.server.tunnel.LiveSession;
 import dev.culvert.server.tunnel.ServerEvent;
 import dev.culvert.server.tunnel.ServerEvents;
 import dev.culvert.server.tunnel.TunnelRegistry;
+import dev.culvert.server.tunnel.WaitingSession;
 import io.netty.channel.Channel;
 import io.netty.util.concurrent.ScheduledFuture;
 import java.net.InetSocketAddress;
@@ -34,8 +36,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One session from its client's hello to its end. Registers the session with the registry and removes it.
- * Drains the session when the client's certificate expires before the client has proven another. Runs on the
+ * One session from its client's hello to its end. Registers the session with the registry, as serving or as
+ * waiting, and removes it. Drains the session when the client's certificate expires before the client has proven another. Runs on the
  * session's event loop.
  */
 public final class ServerSession implements SessionListener {
@@ -58,6 +60,8 @@ public final class ServerSession implements SessionListener {
     @Nullable
     TunnelChannelHandler handler;
     private @Nullable LiveSession live;
+    /** The session while another instance owns the runtime. */
+    private @Nullable WaitingSession waiting;
     /** Whether the session is closed. Verdicts that arrive afterwards are ignored. */
     private boolean over;
 
@@ -130,15 +134,29 @@ public final class ServerSession implements SessionListener {
             return;
         }
         UUID id = UUID.randomUUID();
-        LiveSession admitted = shared.registry.admit(runtime, hello,
-                generation -> new LiveSession(id, runtime, hello,
-                        generation, session, shared.clock.instant(), remote, TlsLink.agreed(channel)));
-        if (admitted == null) {
-            shared.registry.refused(runtime, hello, remote);
-            session.close(ErrorCode.CONFLICT, "another client serves this runtime");
-            return;
+        boolean waits = hello.waits() && session.bothCan(Hello.STANDBY);
+        Admission admission = shared.registry.admit(runtime,
+                waits ? hello : hello.withStandby(Hello.NO_STANDBY), new TunnelRegistry.Sessions() {
+                    @Override
+                    public LiveSession live(long generation) {
+                        return serving(id, hello, generation);
+                    }
+
+                    @Override
+                    public WaitingSession waiting() {
+                        return new WaitingSession(id, runtime, hello, session, shared.clock.instant(),
+                                remote);
+                    }
+                });
+        switch (admission) {
+            case Admission.Refused refused -> {
+                shared.registry.refused(runtime, hello, remote);
+                session.close(ErrorCode.CONFLICT, refused.reason());
+                return;
+            }
+            case Admission.Serves serves -> live = serves.session();
+            case Admission.Waits waiter -> waiting = waiter.session();
         }
-        live = admitted;
         if (isGone(runtime)) {
             // Revoked since the first check: closeAll may have missed this session. Sessions admitted later
             // may be valid.
@@ -146,8 +164,40 @@ public final class ServerSession implements SessionListener {
             return;
         }
         session.windowsOf(shared.windows.of(runtime.id()));
-        session.ready(id.getMostSignificantBits(), id.getLeastSignificantBits(), admitted.generation,
-                runtime.name().toString(), runtime.host());
+        switch (admission) {
+            case Admission.Serves serves -> session.ready(id.getMostSignificantBits(),
+                    id.getLeastSignificantBits(), serves.session().generation, runtime.name().toString(),
+                    runtime.host());
+            case Admission.Waits waiter -> {
+                session.await(id.getMostSignificantBits(), id.getLeastSignificantBits(), waiter.owned(),
+                        runtime.name().toString(), runtime.host());
+                waits(waiter.owned());
+            }
+            case Admission.Refused refused -> throw new IllegalStateException("refused before");
+        }
+    }
+
+    private LiveSession serving(UUID id, Hello hello, long generation) {
+        return new LiveSession(id, runtime(), hello, generation, handler(), shared.clock.instant(), remote,
+                TlsLink.agreed(channel));
+    }
+
+    private void waits(long owned) {
+        log.atInfo()
+                .addKeyValue("runtime", runtime().name())
+                .addKeyValue("remote", remote)
+                .addKeyValue("owner", owned)
+                .log("client waits for this runtime");
+        established();
+        endWithCertificate();
+    }
+
+    /** The connection is set up: it holds no place of those that are being opened any more. */
+    private void established() {
+        ConnectionPlace.of(channel).busy();
+        SessionAdmission.opened(channel);
+        LoopPlacement.opened(channel);
+        HandshakeFairness.over(channel);
     }
 
     /** Whether the runtime was deleted or revoked since its certificate was judged. */
@@ -161,20 +211,29 @@ public final class ServerSession implements SessionListener {
 
     @Override
     public void live(SessionEvent.Live ready) {
+        WaitingSession waited = waiting;
+        if (waited != null) {
+            waited.ended();
+            live = shared.registry.promoted(waited,
+                    generation -> serving(waited.id, Objects.requireNonNull(peerHello), generation));
+            if (live == null) {
+                handler().close(ErrorCode.CONFLICT, "another client serves this runtime by now");
+                return;
+            }
+        }
         log.atInfo()
                 .addKeyValue("runtime", runtime().name())
                 .addKeyValue("generation", ready.generation())
                 .addKeyValue("remote", remote)
                 .log("session opened");
-        ConnectionPlace.of(channel).busy();
-        SessionAdmission.opened(channel);
-        LoopPlacement.opened(channel);
-        HandshakeFairness.over(channel);
+        established();
         if (live != null) {
             live.provenUntil(proven().until());
             shared.events.publish(ServerEvent.Kind.CONNECTED, live, null);
         }
-        endWithCertificate();
+        if (ending == null) {
+            endWithCertificate();
+        }
         if (runtime().connected() == null) {
             shared.store.connected(runtime().identity())
                     .subscribe(nothing -> {}, error -> log.atWarn()
@@ -200,7 +259,9 @@ public final class ServerSession implements SessionListener {
             endWithCertificate();
         } else if (judging) {
             ended = true; // the verdict decides
-        } else if (live != null) {
+        } else if (live == null) {
+            handler().goAway(ErrorCode.DRAINING, 0, "the client certificate ended at " + proven().until());
+        } else {
             log.atWarn()
                     .addKeyValue("runtime", runtime().name())
                     .addKeyValue("remote", remote)
@@ -314,7 +375,14 @@ public final class ServerSession implements SessionListener {
     @Override
     public void goingAway(SessionEvent.GoingAway goingAway) {
         if (live != null) {
-            live.stopAccepting();
+            shared.registry.stopped(live);
+        }
+    }
+
+    @Override
+    public void leaving() {
+        if (live != null) {
+            shared.registry.leaves(live);
         }
     }
 
@@ -329,6 +397,10 @@ public final class ServerSession implements SessionListener {
         over = true;
         if (ending != null) {
             ending.cancel(false);
+        }
+        if (waiting != null) {
+            waiting.ended();
+            shared.registry.ended(waiting);
         }
         if (live != null) {
             live.ended();

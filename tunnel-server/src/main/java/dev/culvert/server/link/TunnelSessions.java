@@ -38,7 +38,7 @@ public final class TunnelSessions {
      */
     public void start(ChannelHandlerContext ctx, @Nullable Proven proven, String host, Duration left) {
         SessionLimits own = proven == null ? limits.opening(left) : limits;
-        long capabilities = Hello.AUTH | Hello.ANNOUNCE | Hello.TCP | Hello.SLOTS
+        long capabilities = Hello.AUTH | Hello.ANNOUNCE | Hello.TCP | Hello.SLOTS | Hello.STANDBY
                 | (proven == null ? Hello.PROOF : 0);
         Hello hello = new Hello(Hello.VERSION, Hello.VERSION, capabilities, instance.getMostSignificantBits(),
                 instance.getLeastSignificantBits(), 0, false, limits.accepts(), nonce(), software);

@@ -38,9 +38,9 @@ public record EventRow(Instant at, String word, String tone, String runtime, Str
 
     private static String tone(ServerEvent.Kind kind) {
         return switch (kind) {
-            case CONNECTED -> "good";
+            case CONNECTED, PROMOTED -> "good";
             case DISCONNECTED, REVOKED, DELETED -> "bad";
-            case DRAINING, TAKEN_OVER, WAITING -> "warn";
+            case DRAINING, TAKEN_OVER, WAITING, STOPPED_WAITING -> "warn";
         };
     }
 

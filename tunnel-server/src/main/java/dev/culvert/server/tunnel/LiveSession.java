@@ -80,7 +80,12 @@ public final class LiveSession {
         return hello.instanceHigh() == other.instanceHigh() && hello.instanceLow() == other.instanceLow();
     }
 
-    public void stopAccepting() {
+    boolean isOf(UUID instance) {
+        return hello.instanceHigh() == instance.getMostSignificantBits()
+                && hello.instanceLow() == instance.getLeastSignificantBits();
+    }
+
+    void stopAccepting() {
         accepting = false;
     }
 

@@ -79,6 +79,17 @@ final class Ownership {
         return promoted;
     }
 
+    /** Whether another instance is promoted when the owner goes. */
+    boolean hasSuccessor() {
+        return !stopped && (promoted != null || waiting.first() != null);
+    }
+
+    /** Whether a connection would serve, so that its session takes streams. */
+    boolean admits(UUID instance, boolean takesOver) {
+        return takesOver || instance.equals(owner) || instance.equals(promoted)
+                || (owner == null && promoted == null);
+    }
+
     /** The steps since the last call, in order. */
     List<Step> steps() {
         List<Step> taken = List.copyOf(steps);

@@ -24,8 +24,12 @@ public sealed interface ServerEvent {
         DRAINING,
         /** Another instance became the owner. */
         TAKEN_OVER,
-        /** Another instance with the same identity was refused. It tries again from time to time. */
+        /** Another instance with the same identity waits, or was refused and tries again from time to time. */
         WAITING,
+        /** An instance that waited owns the runtime now. */
+        PROMOTED,
+        /** An instance waits no more, without having been promoted. */
+        STOPPED_WAITING,
         /** All certificates and tokens of the runtime were revoked. */
         REVOKED,
         /** The runtime was deleted. */

@@ -11,6 +11,21 @@ public record ServerFigures(TunnelRegistry registry, SessionMeter meter) impleme
     }
 
     @Override
+    public int waiting() {
+        return registry.waiting();
+    }
+
+    @Override
+    public long promotions() {
+        return registry.promotions().answered();
+    }
+
+    @Override
+    public long unansweredPromotions() {
+        return registry.promotions().unanswered();
+    }
+
+    @Override
     public long streams() {
         return meter.streams();
     }

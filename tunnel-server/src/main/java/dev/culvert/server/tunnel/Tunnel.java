@@ -3,7 +3,10 @@ package dev.culvert.server.tunnel;
 import dev.culvert.protocol.frame.ErrorCode;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /** A runtime's tunnel: its sessions, owner and generation. Changed under its own lock, read on any thread. */
@@ -14,7 +17,11 @@ final class Tunnel {
     volatile long generation;
     volatile @Nullable Instant lost;
     /** Guarded by the tunnel. */
-    final WaitingClients waiting = new WaitingClients();
+    final WaitingClients refused = new WaitingClients();
+    /** Guarded by the tunnel. */
+    final Ownership ownership = new Ownership(new LocalWaitingInstances());
+    /** The sessions that wait, by instance; replaced as a whole. */
+    volatile Map<UUID, WaitingSession> standby = Map.of();
     /**
      * Whether the registry has dropped this tunnel. A thread that found it before must look it up again.
      * Guarded by the tunnel.
@@ -63,13 +70,40 @@ final class Tunnel {
         return true;
     }
 
-    @Nullable
-    LiveSession owner() {
+    /** Whether a session of the instance takes streams. */
+    boolean serves(UUID instance) {
         for (LiveSession session : sessions) {
-            if (session.isAccepting() && session.generation == generation) {
-                return session;
+            if (session.isAccepting() && session.isOf(instance)) {
+                return true;
             }
         }
-        return null;
+        return false;
+    }
+
+    /** Whether another session of the same instance takes streams. */
+    boolean servesBeside(LiveSession one) {
+        for (LiveSession session : sessions) {
+            if (!session.equals(one) && session.isAccepting() && session.isOf(one.hello)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Adds a session that waits. Returns the earlier one of its instance, or null. */
+    @Nullable
+    WaitingSession await(WaitingSession session) {
+        Map<UUID, WaitingSession> all = new LinkedHashMap<>(standby);
+        WaitingSession before = all.put(session.instance, session);
+        standby = Map.copyOf(all);
+        return before;
+    }
+
+    /** Removes a session that waits no more. Returns false if it was not there. */
+    boolean forget(WaitingSession session) {
+        Map<UUID, WaitingSession> all = new LinkedHashMap<>(standby);
+        boolean was = all.remove(session.instance, session);
+        standby = Map.copyOf(all);
+        return was;
     }
 }

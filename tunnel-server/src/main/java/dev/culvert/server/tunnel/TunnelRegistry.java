@@ -15,9 +15,11 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
 import java.util.function.LongFunction;
 import java.util.function.LongSupplier;
 import java.util.stream.Stream;
@@ -31,9 +33,9 @@ import reactor.core.publisher.Mono;
  * Maps runtimes to the sessions of their tunnels. Changes briefly take the lock of one tunnel; look-ups for
  * requests take none.
  *
- * <p>One instance owns a tunnel. A new instance that may take over, or that finds no owner, becomes the owner
- * with a higher generation, and the sessions of the previous owner are drained. Further connections of the
- * owner join.
+ * <p>One instance owns a tunnel, as {@link Ownership} decides. A new instance that may take over, or that
+ * finds no owner, becomes the owner with a higher generation, and the sessions of the previous owner are
+ * drained. Further connections of the owner join. Other instances wait or are refused.
  */
 public final class TunnelRegistry implements TunnelDirectory {
     private static final Logger log = LoggerFactory.getLogger(TunnelRegistry.class);
@@ -79,6 +81,7 @@ public final class TunnelRegistry implements TunnelDirectory {
     private static final int DIAL_AGAIN_MILLIS = 250;
 
     private static final String STOPS = "the server stops";
+    static final String TAKEN_OVER = "another client took this runtime over";
 
     /** Which sessions leave because the server stops. */
     private enum Leaving {
@@ -94,6 +97,7 @@ public final class TunnelRegistry implements TunnelDirectory {
     private final LongAdder reconnects = new LongAdder();
     private final Clock clock;
     private final LongSupplier generations;
+    private final Promotions promotions;
     private final ServerEvents events;
 
     public TunnelRegistry(Clock clock, LongSupplier generations, ServerEvents events, HeldRequests held) {
@@ -101,6 +105,7 @@ public final class TunnelRegistry implements TunnelDirectory {
         this.events = events;
         this.clock = clock;
         this.generations = generations;
+        this.promotions = new Promotions(generations, this::drainNow);
         this.started = clock.instant();
     }
 
@@ -125,63 +130,184 @@ public final class TunnelRegistry implements TunnelDirectory {
         return started.isAfter(lately) && runtime.connected() != null;
     }
 
-    /**
-     * Admits or refuses a client's connection.
-     *
-     * @param make makes the session, given its generation
-     * @return the session, already registered; null when another instance owns the tunnel
-     */
-    public @Nullable LiveSession admit(RegisteredRuntime runtime, Hello hello,
-            LongFunction<LiveSession> make) {
+    /** Makes the sessions of a connection that is admitted. */
+    public interface Sessions {
+        LiveSession live(long generation);
+
+        WaitingSession waiting();
+    }
+
+    /** Admits a client's connection, lets it wait, or refuses it. */
+    public Admission admit(RegisteredRuntime runtime, Hello hello, Sessions make) {
         while (true) {
             Tunnel tunnel = tunnels.computeIfAbsent(runtime.id(), id -> new Tunnel());
             synchronized (tunnel) {
                 if (!tunnel.forgotten) {
-                    return admit(runtime, tunnel, hello, make);
+                    promotions.settle(tunnel);
+                    Admission admission = admit(runtime, tunnel, hello, make);
+                    promotions.settle(tunnel);
+                    return admission;
                 }
             }
         }
     }
 
-    private @Nullable LiveSession admit(RegisteredRuntime runtime, Tunnel tunnel, Hello hello,
-            LongFunction<LiveSession> make) {
-        LiveSession owner = tunnel.owner();
-        boolean joins = owner != null && owner.isOf(hello);
-        if (owner != null && !joins) {
-            log.atWarn()
-                    .addKeyValue("runtime", runtime.name())
-                    .addKeyValue("generation", tunnel.generation)
-                    .log(hello.takeOver()
-                            ? "another client takes this runtime over"
-                            : "another client waits for this runtime");
+    private Admission admit(RegisteredRuntime runtime, Tunnel tunnel, Hello hello, Sessions make) {
+        UUID instance = WaitingSession.instanceOf(hello);
+        if (tunnel.ownership.admits(instance, hello.takeOver()) && !tunnel.makeRoom()) {
+            return new Admission.Refused("the runtime has as many connections as it may have");
         }
-        if ((owner != null && !joins && !hello.takeOver()) || !tunnel.makeRoom()) {
-            return null;
-        }
-        if (!joins) {
-            tunnel.generation = generations.getAsLong();
-        }
-        tunnel.waiting.admitted(hello);
+        WaitingSession promoted = tunnel.standby.get(instance);
+        Ownership.Answer answer = tunnel.ownership.connected(instance, hello.takeOver(), hello.standby());
+        return switch (answer) {
+            case WAITS -> await(tunnel, make.waiting());
+            case REFUSED -> {
+                log.atWarn()
+                        .addKeyValue("runtime", runtime.name())
+                        .addKeyValue("generation", tunnel.generation)
+                        .log("another client waits for this runtime");
+                yield new Admission.Refused("another client serves this runtime");
+            }
+            case FULL -> new Admission.Refused("another client serves this runtime, and "
+                    + WaitingInstances.MAX + " wait for it already, which is the limit");
+            case OWNS -> {
+                tunnel.generation = generations.getAsLong();
+                yield serve(tunnel, hello, make);
+            }
+            case JOINS -> {
+                if (promoted != null) { // a second connection answered its promotion
+                    tunnel.generation = Math.max(tunnel.generation, promoted.generation);
+                }
+                yield serve(tunnel, hello, make);
+            }
+            case TAKES_OVER -> {
+                log.atWarn()
+                        .addKeyValue("runtime", runtime.name())
+                        .addKeyValue("generation", tunnel.generation)
+                        .log("another client takes this runtime over");
+                tunnel.generation = generations.getAsLong();
+                Admission.Serves served = serve(tunnel, hello, make);
+                events.publish(ServerEvent.Kind.TAKEN_OVER, served.session(), TAKEN_OVER);
+                yield served;
+            }
+        };
+    }
+
+    private Admission.Serves serve(Tunnel tunnel, Hello hello, Sessions make) {
+        return new Admission.Serves(add(tunnel, hello, make.live(tunnel.generation)));
+    }
+
+    private LiveSession add(Tunnel tunnel, Hello hello, LiveSession session) {
+        tunnel.refused.admitted(hello);
         if (tunnel.lost != null) {
             reconnects.increment();
         }
-        LiveSession session = make.apply(tunnel.generation);
         for (LiveSession other : tunnel.sessions) {
             if (!other.isOf(hello)) {
-                drain(other, ErrorCode.REPLACED, "another client took this runtime over");
+                drainNow(other, ErrorCode.REPLACED, TAKEN_OVER);
             } else if (other.hello.connection() == hello.connection()) {
                 other.retire(ErrorCode.DRAINING, "a newer connection replaced this one");
             }
         }
         tunnel.add(session);
-        if (owner != null && !joins) {
-            events.publish(ServerEvent.Kind.TAKEN_OVER, session, "another client took this runtime over");
-        }
         return session;
     }
 
-    /** Drains a session: opens no more streams, and closes it when the streams in flight have ended. */
+    private Admission await(Tunnel tunnel, WaitingSession session) {
+        tunnel.refused.admitted(session.hello);
+        WaitingSession before = tunnel.await(session);
+        if (before == null) {
+            events.publish(ServerEvent.Kind.WAITING, session.runtime.name(), tunnel.generation,
+                    session.remote, "another client serves this runtime");
+        } else {
+            session.since = before.since;
+            before.goAway(ErrorCode.DRAINING, 0, "a newer connection replaced this one");
+        }
+        if (leaving == Leaving.ALL) {
+            session.goAway(ErrorCode.DRAINING, dialAgainMillis(), STOPS);
+        }
+        return new Admission.Waits(session, tunnel.generation);
+    }
+
+    /**
+     * A client has answered its promotion.
+     *
+     * @param make makes its session, given the generation
+     * @return the session, already registered; null when another instance owns the tunnel by now
+     */
+    public @Nullable LiveSession promoted(WaitingSession waiting, LongFunction<LiveSession> make) {
+        Tunnel tunnel = tunnels.get(waiting.runtime.id());
+        if (tunnel == null) {
+            return null;
+        }
+        synchronized (tunnel) {
+            if (tunnel.forgotten || !promotions.answered(tunnel, waiting)) {
+                return null;
+            }
+            LiveSession session = add(tunnel, waiting.hello, make.apply(waiting.generation));
+            events.publish(ServerEvent.Kind.PROMOTED, session, "it waited, and the owner went");
+            promotions.settle(tunnel);
+            return session;
+        }
+    }
+
+    /** A session that waited has ended. */
+    public void ended(WaitingSession waiting) {
+        Tunnel tunnel = tunnels.get(waiting.runtime.id());
+        if (tunnel != null) {
+            synchronized (tunnel) {
+                if (waiting.equals(tunnel.standby.get(waiting.instance))) {
+                    events.publish(ServerEvent.Kind.STOPPED_WAITING, waiting.runtime.name(),
+                            tunnel.generation, waiting.remote, null);
+                }
+                promotions.ended(tunnel, waiting);
+            }
+        }
+    }
+
+    /** The client of a session stops soon. Its instance is let go once another one serves, or at once. */
+    public void leaves(LiveSession session) {
+        change(session, tunnel -> tunnel.ownership.leaves(WaitingSession.instanceOf(session.hello)));
+    }
+
+    /** A session takes no more streams. */
+    public void stopped(LiveSession session) {
+        change(session, tunnel -> session.stopAccepting());
+    }
+
+    private void change(LiveSession session, Consumer<Tunnel> change) {
+        Tunnel tunnel = tunnels.get(session.runtime.id());
+        if (tunnel == null) {
+            session.stopAccepting();
+            return;
+        }
+        synchronized (tunnel) {
+            change.accept(tunnel);
+            promotions.settle(tunnel);
+        }
+    }
+
+    /**
+     * Drains a session: opens no more streams, and closes it when the streams in flight have ended. If it is
+     * the last of an owner that has a successor, the successor is promoted before.
+     */
     public void drain(LiveSession session, ErrorCode code, String detail) {
+        change(session, tunnel -> {
+            if (mayHandOver(tunnel, session) && !tunnel.servesBeside(session)) {
+                tunnel.ownership.leaves(WaitingSession.instanceOf(session.hello));
+            } else {
+                drainNow(session, code, detail);
+            }
+        });
+    }
+
+    private boolean mayHandOver(Tunnel tunnel, LiveSession session) {
+        return leaving == Leaving.NONE && session.isAccepting()
+                && WaitingSession.instanceOf(session.hello).equals(tunnel.ownership.owner())
+                && tunnel.ownership.hasSuccessor();
+    }
+
+    private void drainNow(LiveSession session, ErrorCode code, String detail) {
         if (session.isAccepting()) {
             events.publish(ServerEvent.Kind.DRAINING, session, detail); // before the event of its end
         }
@@ -195,9 +321,9 @@ public final class TunnelRegistry implements TunnelDirectory {
             return;
         }
         synchronized (tunnel) {
-            LiveSession owner = tunnel.owner();
-            if (owner != null && !owner.isOf(hello)
-                    && tunnel.waiting.refused(hello, remote, clock.instant())) {
+            UUID owner = tunnel.ownership.owner();
+            if (owner != null && !owner.equals(WaitingSession.instanceOf(hello))
+                    && tunnel.refused.refused(hello, remote, clock.instant())) {
                 events.publish(ServerEvent.Kind.WAITING, runtime.name(), tunnel.generation, remote,
                         "another client with the same identity serves this runtime");
             }
@@ -210,20 +336,24 @@ public final class TunnelRegistry implements TunnelDirectory {
         if (tunnel == null) {
             return List.of();
         }
+        Instant now = clock.instant();
+        List<WaitingClient> all = new ArrayList<>();
+        tunnel.standby.values()
+                .stream()
+                .sorted(Comparator.comparing((WaitingSession session) -> session.since))
+                .forEach(session -> all.add(session.view(now)));
         synchronized (tunnel) {
-            return tunnel.waiting.at(clock.instant());
+            all.addAll(tunnel.refused.at(now));
         }
+        return all;
     }
 
     /** Removes an ended session. */
     public void remove(LiveSession session) {
-        session.stopAccepting();
-        Tunnel tunnel = tunnels.get(session.runtime.id());
-        if (tunnel != null) {
-            synchronized (tunnel) {
-                tunnel.remove(session, clock.instant());
-            }
-        }
+        change(session, tunnel -> {
+            session.stopAccepting();
+            tunnel.remove(session, clock.instant());
+        });
     }
 
     /**
@@ -294,6 +424,20 @@ public final class TunnelRegistry implements TunnelDirectory {
         return reconnects.sum();
     }
 
+    /** The number of sessions that wait. */
+    int waiting() {
+        int waiting = 0;
+        for (Tunnel tunnel : tunnels.values()) {
+            waiting += tunnel.standby.size();
+        }
+        return waiting;
+    }
+
+    /** The promotions since the start. */
+    Promotions promotions() {
+        return promotions;
+    }
+
     /** The number of tunnels with at least one session. */
     int connected() {
         int connected = 0;
@@ -351,19 +495,27 @@ public final class TunnelRegistry implements TunnelDirectory {
     @Override
     public boolean drain(String sessionId) {
         LiveSession session = session(sessionId);
-        if (session != null) {
-            drain(session, ErrorCode.DRAINING, "drained by an operator");
+        if (session == null) {
+            return false;
         }
-        return session != null;
+        change(session, tunnel -> {
+            if (mayHandOver(tunnel, session)) {
+                tunnel.ownership.leaves(WaitingSession.instanceOf(session.hello));
+            } else {
+                drainNow(session, ErrorCode.DRAINING, "drained by an operator");
+            }
+        });
+        return true;
     }
 
     @Override
     public boolean close(String sessionId) {
         LiveSession session = session(sessionId);
-        if (session != null) {
-            session.close(ErrorCode.DRAINING, "closed by an operator");
+        if (session == null) {
+            return false;
         }
-        return session != null;
+        change(session, tunnel -> session.close(ErrorCode.DRAINING, "closed by an operator"));
+        return true;
     }
 
     private @Nullable LiveSession session(String id) {
@@ -385,6 +537,9 @@ public final class TunnelRegistry implements TunnelDirectory {
                 tunnel.forgotten = true;
             }
             for (LiveSession session : tunnel.sessions) {
+                session.close(ErrorCode.UNAUTHORIZED, reason);
+            }
+            for (WaitingSession session : tunnel.standby.values()) {
                 session.close(ErrorCode.UNAUTHORIZED, reason);
             }
             held.wake(runtimeId);
@@ -417,13 +572,33 @@ public final class TunnelRegistry implements TunnelDirectory {
     public Mono<Void> drainAll(Duration most) {
         return Mono.defer(() -> {
             leaving = Leaving.ALL;
+            Mono<Void> waitingGo = drainWaiting();
             return drain(tunnels.values()
                     .stream()
                     .map(tunnel -> tunnel.sessions)
                     .sorted(Comparator.comparingInt(sessions -> sessions.length))
                     .flatMap(Stream::of)
-                    .toList(), most);
+                    .toList(), most).then(waitingGo);
         });
+    }
+
+    /**
+     * Promotes no instance from now on. Sends those that wait away once this is subscribed to, after the
+     * owners.
+     */
+    private Mono<Void> drainWaiting() {
+        for (Tunnel tunnel : tunnels.values()) {
+            synchronized (tunnel) {
+                tunnel.ownership.stop();
+            }
+        }
+        return Mono.fromRunnable(() -> tunnels.values()
+                .forEach(tunnel -> tunnel.standby.values()
+                        .forEach(session -> session.goAway(ErrorCode.DRAINING, dialAgainMillis(), STOPS))));
+    }
+
+    private static int dialAgainMillis() {
+        return ThreadLocalRandom.current().nextInt(DIAL_AGAIN_MILLIS, 2 * DIAL_AGAIN_MILLIS);
     }
 
     /**
@@ -438,9 +613,7 @@ public final class TunnelRegistry implements TunnelDirectory {
             case ALL -> true;
         };
         if (goes) {
-            session.drain(ErrorCode.DRAINING,
-                    ThreadLocalRandom.current().nextInt(DIAL_AGAIN_MILLIS, 2 * DIAL_AGAIN_MILLIS),
-                    STOPS);
+            session.drain(ErrorCode.DRAINING, dialAgainMillis(), STOPS);
         }
     }
 
@@ -456,7 +629,7 @@ public final class TunnelRegistry implements TunnelDirectory {
                 .onBackpressureBuffer()
                 .take(batches)
                 .flatMapIterable(batch -> batch(all, Math.toIntExact(batch), each))
-                .doOnNext(session -> drain(session, ErrorCode.DRAINING, STOPS))
+                .doOnNext(session -> drainNow(session, ErrorCode.DRAINING, STOPS))
                 .then();
     }
 

@@ -26,7 +26,7 @@ final class WaitingClients {
             byInstance.remove(byInstance.keySet().iterator().next());
         }
         byInstance.put(instance(hello), new WaitingClient(remote, hello.software(),
-                before == null ? now : before.since(), now));
+                before == null ? now : before.since(), now, WaitingClient.State.REFUSED, 0));
         return before == null;
     }
 

@@ -11,6 +11,7 @@ import dev.culvert.protocol.session.Session;
 import dev.culvert.protocol.session.SessionEvent;
 import dev.culvert.protocol.session.SessionLimits;
 import dev.culvert.protocol.session.WindowAccount;
+import dev.culvert.server.runtime.RegisteredRuntime;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
@@ -28,6 +29,7 @@ import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
 /** Both ends of one session without a socket: the server's in a channel, the client's as plain state. */
@@ -46,7 +48,8 @@ public final class TunnelEnds implements SessionListener {
 
     private TunnelEnds(Hello hello) {
         this.hello = hello;
-        Session server = new Session(Session.Role.SERVER, hello(new UUID(9, 9), 0, false, Hello.TCP), LIMITS,
+        Session server = new Session(Session.Role.SERVER,
+                hello(new UUID(9, 9), 0, false, Hello.TCP | Hello.STANDBY), LIMITS,
                 WindowAccount.NONE,
                 System::nanoTime);
         handler = new TunnelChannelHandler(server, false, this, new SessionMeter());
@@ -82,6 +85,27 @@ public final class TunnelEnds implements SessionListener {
         return new TunnelEnds(hello(instance, 0, true, capabilities));
     }
 
+    /** A connection of a client that waits while another one owns the runtime. */
+    public static TunnelEnds waiting(UUID instance, int connection, int priority) {
+        return new TunnelEnds(hello(instance, connection, false, Hello.STANDBY).withStandby(priority));
+    }
+
+    /** Asks to be let in; null when the connection was refused. It does not wait. */
+    public static @Nullable LiveSession admit(TunnelRegistry registry, RegisteredRuntime runtime, Hello hello,
+            LongFunction<LiveSession> make) {
+        return registry.admit(runtime, hello, new TunnelRegistry.Sessions() {
+            @Override
+            public LiveSession live(long generation) {
+                return make.apply(generation);
+            }
+
+            @Override
+            public WaitingSession waiting() {
+                throw new AssertionError("it waits");
+            }
+        }) instanceof Admission.Serves serves ? serves.session() : null;
+    }
+
     private static Hello hello(UUID instance, int connection, boolean takeOver) {
         return hello(instance, connection, takeOver, 0);
     }
@@ -91,6 +115,24 @@ public final class TunnelEnds implements SessionListener {
                 instance.getLeastSignificantBits(), connection, takeOver, LIMITS.accepts(),
                 new Hello.Nonce(1, 2, 3, 4), "test/1");
     }
+
+    /** The generations of owners for which the client was asked to wait. */
+    public final List<Long> waiting = new ArrayList<>();
+    /** The generations with which the client's session became live. */
+    public final List<Long> generations = new ArrayList<>();
+
+    /** The client stops soon. */
+    public void leave() {
+        client.leave();
+        drive();
+    }
+
+    /** The client does not respond any more: what the server sends is lost. */
+    public void mute() {
+        mute = true;
+    }
+
+    private boolean mute;
 
     EventLoop loop() {
         return channel.eventLoop();
@@ -175,7 +217,7 @@ public final class TunnelEnds implements SessionListener {
     public void drive() {
         channel.runPendingTasks();
         for (Object message = channel.readOutbound(); message != null; message = channel.readOutbound()) {
-            if (message instanceof ByteBuf batch) {
+            if (message instanceof ByteBuf batch && !mute) {
                 receive(batch);
             } else {
                 ReferenceCountUtil.release(message); // the WebSocket's close
@@ -195,6 +237,10 @@ public final class TunnelEnds implements SessionListener {
             if (event instanceof SessionEvent.GoingAway going) {
                 goneAway.add(going.code());
                 delays.add(going.delayMillis());
+            } else if (event instanceof SessionEvent.Waiting waits) {
+                waiting.add(waits.generation());
+            } else if (event instanceof SessionEvent.Live now) {
+                generations.add(now.generation());
             } else if (event instanceof SessionEvent.Opened stream) {
                 opened.add(stream);
             } else if (event instanceof SessionEvent.ProofWanted wanted) {

@@ -54,8 +54,9 @@ class TunnelRegistryTest {
         all.add(ends);
         UUID id = UUID.randomUUID();
         ends.drive();
-        ends.live = registry.admit(PROD, ends.hello, generation -> new LiveSession(id, PROD, ends.hello,
-                generation, ends.handler(), clock.instant(), "127.0.0.1:1"));
+        ends.live = TunnelEnds.admit(registry, PROD, ends.hello,
+                generation -> new LiveSession(id, PROD, ends.hello,
+                        generation, ends.handler(), clock.instant(), "127.0.0.1:1"));
         if (ends.live != null) {
             ends.handler().ready(1, 2, ends.live().generation, "acme/prod", PROD.host());
         }
@@ -470,7 +471,7 @@ class TunnelRegistryTest {
         TunnelEnds ends = TunnelEnds.of(FIRST, 0, true);
         all.add(ends);
 
-        ends.live = registry.admit(before, ends.hello, generation -> {
+        ends.live = TunnelEnds.admit(registry, before, ends.hello, generation -> {
             assertThat(registry.isExpected(before)).isTrue();
             return new LiveSession(UUID.randomUUID(), before, ends.hello, generation, ends.handler(),
                     clock.instant(), "127.0.0.1:1");
@@ -536,8 +537,9 @@ class TunnelRegistryTest {
                     "acme-r" + i + ".t.example", List.of(), Instant.EPOCH);
             TunnelEnds ends = TunnelEnds.of(new UUID(7, i), 0, false);
             all.add(ends);
-            ends.live = registry.admit(runtime, ends.hello, generation -> new LiveSession(UUID.randomUUID(),
-                    runtime, ends.hello, generation, ends.handler(), clock.instant(), "127.0.0.1:1"));
+            ends.live = TunnelEnds.admit(registry, runtime, ends.hello,
+                    generation -> new LiveSession(UUID.randomUUID(),
+                            runtime, ends.hello, generation, ends.handler(), clock.instant(), "127.0.0.1:1"));
         }
     }
 

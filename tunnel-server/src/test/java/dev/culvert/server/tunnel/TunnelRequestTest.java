@@ -85,8 +85,9 @@ class TunnelRequestTest {
     private TunnelEnds admit(UUID id, TunnelEnds ends) {
         all.add(ends);
         ends.drive();
-        ends.live = registry.admit(PROD, ends.hello, generation -> new LiveSession(id, PROD, ends.hello,
-                generation, ends.handler(), clock.instant(), "127.0.0.1:1"));
+        ends.live = TunnelEnds.admit(registry, PROD, ends.hello,
+                generation -> new LiveSession(id, PROD, ends.hello,
+                        generation, ends.handler(), clock.instant(), "127.0.0.1:1"));
         ends.handler().ready(1, 2, ends.live().generation, "acme/prod", PROD.host());
         ends.drive();
         return ends;
