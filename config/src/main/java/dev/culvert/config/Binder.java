@@ -62,7 +62,7 @@ final class Binder {
         var values = new ArrayList<@Nullable Object>();
         for (Shape.Field field : group.fields()) {
             ConfigNode node = entries == null ? null : entries.entries().get(field.name());
-            values.add(field(field, prefix + field.name(), node, entries));
+            values.add(field(field, field.key(prefix), node, entries));
         }
         return errors.size() > errorsBefore ? null : construct(group, prefix, values, entries);
     }
@@ -126,8 +126,14 @@ final class Binder {
             }
             case ConfigNode.Scalar scalar when scalar.text().isEmpty() -> group(group, key + ".",
                     new ConfigNode.Entries(Map.of(), scalar.origin()));
-            case ConfigNode.Scalar scalar ->
-                refused(key, quoted(scalar.text()), scalar.origin(), group.accepts());
+            case ConfigNode.Scalar scalar -> group.fields()
+                    .stream()
+                    .filter(Shape.Field::shorthand)
+                    .findFirst()
+                    .map(field -> group(group, key + ".",
+                            new ConfigNode.Entries(Map.of(field.name(), scalar), scalar.origin())))
+                    .orElseGet(
+                            () -> refused(key, quoted(scalar.text()), scalar.origin(), group.accepts()));
             case ConfigNode.Items items -> refused(key, "a list", items.origin(), group.accepts());
         };
     }
@@ -224,7 +230,14 @@ final class Binder {
             return constructor.newInstance(values.toArray());
         } catch (InvocationTargetException e) {
             if (e.getCause() instanceof ConfigException wrong) {
-                String key = wrong.key().startsWith(prefix) ? wrong.key() : prefix + wrong.key();
+                String key = wrong.key().startsWith(prefix)
+                        ? wrong.key()
+                        : group.fields()
+                                .stream()
+                                .filter(field -> field.name().equals(wrong.key()))
+                                .findFirst()
+                                .map(field -> field.key(prefix))
+                                .orElse(prefix + wrong.key());
                 rejected(group, prefix, key, wrong.expected(), entries);
                 return null;
             }

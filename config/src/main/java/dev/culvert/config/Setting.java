@@ -33,6 +33,12 @@ public @interface Setting {
      */
     String accepts() default "";
 
+    /**
+     * Whether a file may give this component's value in place of its whole record ({@code standby: wait}). Its
+     * key, flag and variable are then those of the record. At most one component of a record.
+     */
+    boolean shorthand() default false;
+
     /** Whether the value must never be printed. */
     boolean secret() default false;
 

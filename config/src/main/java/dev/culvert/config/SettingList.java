@@ -20,7 +20,7 @@ final class SettingList {
     private static void collect(Shape.Group group, String prefix, String optionalGroup, boolean fileOnly,
             List<SettingInfo> settings) {
         for (Shape.Field field : group.fields()) {
-            String key = prefix + field.name();
+            String key = field.key(prefix);
             boolean inFileOnly = fileOnly || (field.setting() != null && field.setting().fileOnly());
             boolean nested = field.shape() instanceof Shape.Group inner && !inner.fields().isEmpty();
             if (!nested || field.setting() != null) {

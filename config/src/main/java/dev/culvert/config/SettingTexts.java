@@ -89,7 +89,7 @@ final class SettingTexts {
 
     private void collect(Shape.Group group, String prefix) {
         for (Shape.Field field : group.fields()) {
-            String key = prefix + field.name();
+            String key = field.key(prefix);
             if (field.shape() instanceof Shape.Group inner) {
                 collect(inner, key + ".");
             } else if (field.settableByText()) {

@@ -88,6 +88,15 @@ sealed interface Shape {
      * @param optional whether null means "absent"
      */
     record Field(String name, Shape shape, @Nullable Setting setting, boolean optional) {
+        /** The dotted key of this component, whose record's key and a dot are {@code prefix}. */
+        String key(String prefix) {
+            return shorthand() ? prefix.substring(0, prefix.length() - 1) : prefix + name;
+        }
+
+        boolean shorthand() {
+            return setting != null && setting.shorthand();
+        }
+
         String byDefault() {
             return setting == null ? "" : setting.byDefault();
         }

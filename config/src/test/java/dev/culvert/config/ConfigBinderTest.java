@@ -124,6 +124,36 @@ class ConfigBinderTest {
                 .containsExactly("--edge-max-streams: edge.maxStreams: \"9999\" (expected: 1..5000)");
     }
 
+    record Short(@Setting(value = "how", byDefault = "slow", shorthand = true) String how,
+            @Setting(value = "count", byDefault = "0") int count) {
+        Short {
+            if (how.equals("never")) {
+                throw new ConfigException("how", "slow or fast");
+            }
+        }
+    }
+
+    record Shortened(Short pace) {}
+
+    private static ConfigBinding shortened(ConfigNode.@Nullable Entries file, Map<String, String> flags) {
+        return ConfigBinder.bind(new ConfigSources(file, Map.of(), flags, Map.of()),
+                List.of(Shortened.class));
+    }
+
+    @Test
+    void aRecordMayBeWrittenAsOneOfItsValues() {
+        assertThat(shortened(null, Map.of()).value(Shortened.class).pace()).isEqualTo(new Short("slow", 0));
+        ConfigBinding binding = shortened(file("pace", "fast"), Map.of("--pace-count", "3"));
+        assertThat(binding.value(Shortened.class).pace()).isEqualTo(new Short("fast", 3));
+        assertThat(binding.effective()).extracting(e -> e.key() + "=" + e.value() + " " + e.origin())
+                .containsExactly("pace=fast s.yaml:1", "pace.count=3 --pace-count");
+        assertThat(shortened(file("pace", "fast"), Map.of("--pace", "slow")).value(Shortened.class).pace())
+                .isEqualTo(new Short("slow", 0));
+        assertThat(catchThrowableOfType(ConfigErrors.class,
+                () -> shortened(file("pace", "never"), Map.of())))
+                .hasMessageContaining("s.yaml:1: pace: \"never\" (expected: slow or fast)");
+    }
+
     record Addresses(@Setting("addresses") List<URI> server) {
         Addresses {
             if (server.isEmpty()) {
