@@ -261,4 +261,5 @@ def run(options, folder, parts):
         sys.exit("the last client never connected")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -124,16 +124,16 @@ class ConfigBinderTest {
                 .containsExactly("--edge-max-streams: edge.maxStreams: \"9999\" (expected: 1..5000)");
     }
 
-    record Short(@Setting(value = "how", byDefault = "slow", shorthand = true) String how,
+    record Pace(@Setting(value = "how", byDefault = "slow", shorthand = true) String how,
             @Setting(value = "count", byDefault = "0") int count) {
-        Short {
+        Pace {
             if (how.equals("never")) {
                 throw new ConfigException("how", "slow or fast");
             }
         }
     }
 
-    record Shortened(Short pace) {}
+    record Shortened(Pace pace) {}
 
     private static ConfigBinding shortened(ConfigNode.@Nullable Entries file, Map<String, String> flags) {
         return ConfigBinder.bind(new ConfigSources(file, Map.of(), flags, Map.of()),
@@ -142,13 +142,13 @@ class ConfigBinderTest {
 
     @Test
     void aRecordMayBeWrittenAsOneOfItsValues() {
-        assertThat(shortened(null, Map.of()).value(Shortened.class).pace()).isEqualTo(new Short("slow", 0));
+        assertThat(shortened(null, Map.of()).value(Shortened.class).pace()).isEqualTo(new Pace("slow", 0));
         ConfigBinding binding = shortened(file("pace", "fast"), Map.of("--pace-count", "3"));
-        assertThat(binding.value(Shortened.class).pace()).isEqualTo(new Short("fast", 3));
+        assertThat(binding.value(Shortened.class).pace()).isEqualTo(new Pace("fast", 3));
         assertThat(binding.effective()).extracting(e -> e.key() + "=" + e.value() + " " + e.origin())
                 .containsExactly("pace=fast s.yaml:1", "pace.count=3 --pace-count");
         assertThat(shortened(file("pace", "fast"), Map.of("--pace", "slow")).value(Shortened.class).pace())
-                .isEqualTo(new Short("slow", 0));
+                .isEqualTo(new Pace("slow", 0));
         assertThat(catchThrowableOfType(ConfigErrors.class,
                 () -> shortened(file("pace", "never"), Map.of())))
                 .hasMessageContaining("s.yaml:1: pace: \"never\" (expected: slow or fast)");

@@ -106,6 +106,9 @@ class StormIT {
                     up.add(number);
                     back.emitNext(number, Sinks.EmitFailureHandler.busyLooping(Duration.ofSeconds(1)));
                 }
+                case ClientEvent.Waiting waiting -> {
+                    // each is the only instance of its runtime
+                }
                 case ClientEvent.Disconnected disconnected -> up.remove(number);
                 case ClientEvent.NotConnected failed -> {
                     // It was not up.

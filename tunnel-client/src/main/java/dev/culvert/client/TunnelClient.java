@@ -25,6 +25,7 @@ import dev.culvert.routing.RouterAuditFiles;
 import java.security.SecureRandom;
 import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ThreadLocalRandom;
@@ -48,6 +49,7 @@ public final class TunnelClient {
     private static final Logger log = LoggerFactory.getLogger(TunnelClient.class);
 
     private static final String EMBEDDER = "embedding program";
+    private static final String WAITING = "waiting";
 
     private final ClientConfig config;
     private final EventLoops loops;
@@ -180,6 +182,7 @@ public final class TunnelClient {
     private void told(ClientEvent event) {
         switch (event) {
             case ClientEvent.Connected connected -> host = connected.host();
+            case ClientEvent.Waiting waiting -> host = waiting.host();
             case ClientEvent.Disconnected disconnected -> sessions.failed(disconnected.reason());
             case ClientEvent.NotConnected failed -> {
                 // The dialler has noted it.
@@ -196,10 +199,12 @@ public final class TunnelClient {
         IdentityRenewal identities = renewal;
         Identity identity = identities == null ? null : identities.current().identity();
         OutboundProxy proxy = connector.proxyFor(Dialler.address(config.server().getFirst()));
+        Long since = links.waitingSinceMillis();
         return new ClientStatus(state(identity),
                 identity == null ? null : identity.client().account() + "/" + identity.client().runtime(),
                 host, identity == null ? null : identity.expires(), proxy == null ? null : proxy.toString(),
-                sessions.views(), sessions.lastFailure());
+                sessions.views(), sessions.lastFailure(), since == null ? null : Instant.ofEpochMilli(since),
+                config.standby().priority());
     }
 
     private String state(@Nullable Identity identity) {
@@ -209,12 +214,18 @@ public final class TunnelClient {
         if (links.isPaused()) {
             return "paused";
         }
+        if (links.isWaiting()) {
+            return WAITING;
+        }
         return links.isLive() ? "connected" : identity == null ? "enrolling" : "connecting";
     }
 
     private Readiness readiness() {
         if (links.isPaused() && !stopping.get()) {
             return Readiness.notReady("paused by an operator; culvert client resume ends that");
+        }
+        if (links.isWaiting() && !stopping.get()) {
+            return Readiness.ready(WAITING);
         }
         if (links.isLive()) {
             return Readiness.READY;
@@ -231,6 +242,11 @@ public final class TunnelClient {
     /** Whether a session is established and its server responds. */
     public boolean isLive() {
         return links.isLive();
+    }
+
+    /** Whether another instance owns the runtime, and this one waits until the server promotes it. */
+    public boolean isWaiting() {
+        return links.isWaiting();
     }
 
     /**

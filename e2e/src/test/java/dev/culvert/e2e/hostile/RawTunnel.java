@@ -66,6 +66,23 @@ final class RawTunnel implements AutoCloseable {
         });
     }
 
+    /** Opens a session of another instance, which waits while one serves. */
+    static RawTunnel waiting(Target target, String source, TlsMaterial identity, int priority)
+            throws IOException {
+        var tunnel = new RawTunnel(
+                Tls.connect(Tls.context(identity), source, target.tunnel(), "localhost", "http/1.1"));
+        return tunnel.opened(() -> {
+            tunnel.upgrade();
+            tunnel.await(Frame.OpeningHello.class);
+            var random = ThreadLocalRandom.current();
+            ByteBuf frames = Unpooled.buffer();
+            FrameCodec.encode(new Frame.OpeningHello(new Hello(Hello.VERSION, Hello.VERSION, Hello.STANDBY,
+                    random.nextLong(), random.nextLong(), 0, false, LIMITS, new Nonce(1, 2, 3, 4), "raw",
+                    priority)), frames);
+            tunnel.send(frames);
+        }, Frame.Wait.class);
+    }
+
     /** Opens one proven in its first frames, to the server as {@code host}. */
     static RawTunnel prove(Target target, String source, TlsMaterial identity, String host)
             throws IOException {
@@ -91,10 +108,14 @@ final class RawTunnel implements AutoCloseable {
     }
 
     private RawTunnel opened(Opening opening) throws IOException {
+        return opened(opening, Frame.Ready.class);
+    }
+
+    private RawTunnel opened(Opening opening, Class<? extends Frame> answer) throws IOException {
         try {
             socket.setSoTimeout(Tls.PATIENCE_MILLIS);
             opening.run();
-            await(Frame.Ready.class);
+            await(answer);
             socket.setSoTimeout(0);
             return this;
         } catch (IOException e) {
@@ -163,6 +184,11 @@ final class RawTunnel implements AutoCloseable {
                 {"routes":[{"path":"/webhooks/{namespace}/{eventSource}/","to":"{eventSource}.{namespace}","durable":true,"order":"source","maxBodyBytes":1048576}],\
                 "webhooks":["argo/*"],"requests":{"allow":[],"deny":[]}}""";
         send(new Frame.Announce(document.getBytes(StandardCharsets.UTF_8), true));
+        return reading(frames);
+    }
+
+    /** Reads on a thread of its own: what is no heartbeat goes to {@code frames}. */
+    RawTunnel reading(Consumer<Frame> frames) {
         Thread.ofVirtual().start(() -> read(frames));
         return this;
     }

@@ -7,7 +7,8 @@ import java.util.stream.Stream;
 /** All scenarios, in the order in which they run. */
 final class Scenarios {
     static final List<Scenario> ALL = Stream.of(CallerScenarios.all(), TunnelScenarios.all(),
-            ReaderScenarios.all(), SessionScenarios.all(), WebhookScenarios.all(), AppProxyScenarios.all())
+            ReaderScenarios.all(), SessionScenarios.all(), StandbyScenarios.all(), WebhookScenarios.all(),
+            AppProxyScenarios.all())
             .flatMap(List::stream)
             .toList();
 

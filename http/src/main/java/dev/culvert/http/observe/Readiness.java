@@ -8,20 +8,26 @@ import org.jspecify.annotations.Nullable;
  * Whether a service can do its work now, as {@code /readyz} reports it.
  *
  * @param reason why the service is not ready, for an operator; null if it is ready
+ * @param word how it is ready, in a word
  * @param degraded the functions that do not work while the others do, one line each
  */
-public record Readiness(@Nullable String reason, List<String> degraded) {
+public record Readiness(@Nullable String reason, String word, List<String> degraded) {
     /** Ready to work. */
-    public static final Readiness READY = new Readiness(null, List.of());
+    public static final Readiness READY = new Readiness(null, "ok", List.of());
+
+    /** Ready, in a way of its own: {@code waiting}. */
+    public static Readiness ready(String word) {
+        return new Readiness(null, word, List.of());
+    }
 
     /** Not ready for this reason. */
     public static Readiness notReady(String reason) {
-        return new Readiness(reason, List.of());
+        return new Readiness(reason, "", List.of());
     }
 
     /** Ready to work, except for the functions that these lines name. An empty list equals {@link #READY}. */
     public static Readiness degraded(List<String> lines) {
-        return new Readiness(null, List.copyOf(lines));
+        return new Readiness(null, "ok", List.copyOf(lines));
     }
 
     /**
@@ -39,7 +45,7 @@ public record Readiness(@Nullable String reason, List<String> degraded) {
         if (reason != null) {
             return reason;
         }
-        return degraded.isEmpty() ? "ok" : "degraded\n" + String.join("\n", degraded);
+        return degraded.isEmpty() ? word : "degraded\n" + String.join("\n", degraded);
     }
 
     public boolean ready() {

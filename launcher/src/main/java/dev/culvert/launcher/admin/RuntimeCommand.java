@@ -99,7 +99,8 @@ public final class RuntimeCommand {
     }
 
     /** {@code show ACCOUNT NAME}. */
-    @Command(name = "show", description = "Shows one runtime and its sessions.", footer = {"", "Example:",
+    @Command(name = "show", description = "Shows one runtime, its sessions and the clients that wait while another one serves.", footer = {
+            "", "Example:",
             "  culvert runtime show acme prod"})
     static final class Show extends AdminCommand {
         @Mixin
@@ -121,7 +122,19 @@ public final class RuntimeCommand {
                         tunnel.path("version").asText()));
             }
             String sessions = rows.size() == 1 ? "" : "\n\n" + TextTable.of(rows);
-            return facts(answer, "account", "name", "host", "hosts", "upstream", "state") + sessions;
+            return facts(answer, "account", "name", "host", "hosts", "upstream", "state") + sessions
+                    + waiting(answer);
+        }
+
+        private static String waiting(JsonNode answer) {
+            var rows = new ArrayList<List<String>>();
+            rows.add(List.of("WAITING", "SINCE", "PRIORITY", "REMOTE", "VERSION"));
+            for (JsonNode client : answer.path("waiting")) {
+                rows.add(List.of(client.path("state").asText(), client.path("since").asText(),
+                        client.path("priority").asText(), client.path("remote").asText(),
+                        client.path("version").asText()));
+            }
+            return rows.size() == 1 ? "" : "\n\n" + TextTable.of(rows);
         }
     }
 
@@ -146,7 +159,7 @@ public final class RuntimeCommand {
     }
 
     /** {@code drain ACCOUNT NAME}. */
-    @Command(name = "drain", description = "Drains a runtime's sessions: requests in flight have 30 s to end, its client connects anew meanwhile.", footer = {
+    @Command(name = "drain", description = "Drains a runtime's sessions: requests in flight have 30 s to end, its client connects anew meanwhile. If another client waits, it serves from then on.", footer = {
             "", "Example:", "  culvert runtime drain acme prod"})
     static final class Drain extends SessionsCommand {
         @Override

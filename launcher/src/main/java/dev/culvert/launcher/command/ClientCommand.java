@@ -42,6 +42,14 @@ final class ClientCommand extends PartCommand {
                 facts.put("generation", connected.generation());
                 System.out.println(EventLine.of("connected", facts));
             }
+            case ClientEvent.Waiting waiting -> {
+                var facts = new LinkedHashMap<String, Object>();
+                facts.put("runtime", waiting.runtime());
+                facts.put("host", waiting.host());
+                facts.put("owner", waiting.generation());
+                facts.put("priority", waiting.priority());
+                System.out.println(EventLine.of("waiting", facts));
+            }
             case ClientEvent.Disconnected disconnected -> {
                 // The client itself logs it.
             }

@@ -11,6 +11,7 @@ import dev.culvert.launcher.run.Task;
 import java.net.URI;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -35,7 +36,9 @@ final class ClientStatusCommand implements Task.Brief {
         SocketHttp.Response response = listener.get("/status");
         JsonNode status = document(response);
         System.out.println(form == AdminCommand.Output.json ? response.body() : text(status));
-        return status.path("state").asText().equals("connected") ? ExitCode.DONE : ExitCode.FAILED;
+        return Set.of("connected", "waiting").contains(status.path("state").asText())
+                ? ExitCode.DONE
+                : ExitCode.FAILED;
     }
 
     private JsonNode document(SocketHttp.Response response) {
@@ -49,7 +52,9 @@ final class ClientStatusCommand implements Task.Brief {
 
     private static String text(JsonNode status) {
         var rows = new ArrayList<List<String>>();
-        for (String fact : List.of("state", "runtime", "host", "version", "certificateEnds", "proxy")) {
+        for (String fact : List.of("state", "runtime", "host", "version", "certificateEnds", "proxy",
+                "waitingSince",
+                "priority")) {
             rows.add(List.of(fact, status.path(fact).asText("–")));
         }
         JsonNode failure = status.path("lastFailure");

@@ -34,6 +34,7 @@ import org.jspecify.annotations.Nullable;
  * @param sessionLife the time, 1 s..24 h, give or take a tenth, after which another session replaces one;
  *     streams of the replaced one go on. Sessions that live seconds are for tests
  * @param tls what holds for TLS with the server
+ * @param standby what this client does while another one serves its runtime
  */
 public record ClientConfig(
         @Setting(value = "Addresses of the tunnel server; several are of the same server, tried in order", accepts = "wss://host:port, or a list of them") List<URI> server,
@@ -49,7 +50,7 @@ public record ClientConfig(
         @Setting(value = "Connections of the tunnel; 2, so that one can be replaced without a gap", byDefault = "2", accepts = "1..4") int connections,
         @Setting(value = "Another instance has the runtime: look again after this to twice this, without taking over", byDefault = "30s", accepts = "1s..10m") Duration conflictRetry,
         @Setting(value = "How long a connection takes new streams, give or take a tenth, before another replaces it; its own streams go on, as docs/operations.md says. Below a minute only for tests", byDefault = "2h", accepts = "1s..24h") Duration sessionLife,
-        TlsConfig tls) {
+        TlsConfig tls, Standby standby) {
 
     /** The tunnel's path if an address has none. */
     private static final String TUNNEL_PATH = "/tunnel/v1";
@@ -95,13 +96,19 @@ public record ClientConfig(
             @Nullable URI to, @Nullable URI routerUrl, @Nullable RoutingConfig router, int connections,
             Duration conflictRetry, Duration sessionLife) {
         this(server, serverCa, extraCa, proxy, enrolmentTokenFile, identityDir, health, to, routerUrl, router,
-                connections, conflictRetry, sessionLife, TlsConfig.usual());
+                connections, conflictRetry, sessionLife, TlsConfig.usual(), Standby.usual());
     }
 
     /** Returns a copy with other rules of TLS. */
     public ClientConfig with(TlsConfig rules) {
         return new ClientConfig(server, serverCa, extraCa, proxy, enrolmentTokenFile, identityDir, health, to,
-                routerUrl, router, connections, conflictRetry, sessionLife, rules);
+                routerUrl, router, connections, conflictRetry, sessionLife, rules, standby);
+    }
+
+    /** Returns a copy that waits, or takes over, in another way. */
+    public ClientConfig with(Standby other) {
+        return new ClientConfig(server, serverCa, extraCa, proxy, enrolmentTokenFile, identityDir, health, to,
+                routerUrl, router, connections, conflictRetry, sessionLife, tls, other);
     }
 
     /** A configuration with the default {@code conflictRetry} and {@code sessionLife}. */

@@ -98,6 +98,14 @@ public final class Backoff {
     }
 
     /**
+     * The wait before an instance dials a session that waits for the owner to go. Longer than the first wait
+     * of an owner that has lost its sessions as well, so that it comes first.
+     */
+    public Duration beforeStandby() {
+        return SECOND.plus(upTo(SECOND));
+    }
+
+    /**
      * The life of a connection before it is replaced: {@code life}, plus or minus a tenth, so that clients
      * that connected together do not reconnect together.
      */

@@ -54,6 +54,11 @@ public final class SessionIdentity {
         return accepted;
     }
 
+    /** Whether there is a newer identity than the one that the session uses. */
+    public boolean isOld() {
+        return !ended && !newest.get().equals(accepted);
+    }
+
     /** Proves the newest identity, unless the session uses it or its proof is in progress. */
     public void prove() {
         Identity wanted = newest.get();

@@ -17,6 +17,16 @@ public sealed interface ClientEvent {
     record Connected(String runtime, String host, long generation) implements ClientEvent {}
 
     /**
+     * Another instance owns the runtime, and this one waits until the server promotes it.
+     *
+     * @param runtime {@code account/name}
+     * @param host the runtime host
+     * @param generation the generation of the owner
+     * @param priority the priority of this instance among those that wait
+     */
+    record Waiting(String runtime, String host, long generation, int priority) implements ClientEvent {}
+
+    /**
      * The last session has ended. The client dials again by itself.
      *
      * @param reason the reason, for an operator

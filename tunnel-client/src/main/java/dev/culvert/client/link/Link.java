@@ -40,10 +40,12 @@ import reactor.core.publisher.Mono;
  * dialled, the current one and those that end. Confined to one event loop.
  *
  * <pre>
- *  WAITING ──delay──► DIALLING ──101, READY──► LIVE ──lost──► WAITING
- *     ▲                  └──failed──┐            ├──go-away──► WAITING, while the old session's streams finish
- *     └─────────────────────────────┘            └──old age──► DIALLING, while the old session goes on
+ *  DUE ──delay──► DIALLING ──101, READY──► LIVE ──lost──► DUE
+ *   ▲                 ├──failed──┐           ├──go-away──► DUE, while the old session's streams finish
+ *   ├─────────────────┼──────────┘           └──old age──► DIALLING, while the old session goes on
+ *   └──lost, go-away──┴──101, WAIT──► STANDBY ──READY──► LIVE
  *                          any ──pause──► PAUSED ──resume──► DIALLING
+ *         any ──another connection is in STANDBY──► PARKED ──that one is LIVE──► DIALLING
  *                                    any ──stop──► STOPPED
  * </pre>
  */
@@ -74,6 +76,7 @@ final class Link {
      * @param credentials supplies the newest credentials; called before each dial
      * @param announcement supplies the announcement of the routes behind {@code relay}; null for none
      * @param instance the random id of this process
+     * @param priority the priority with which this process waits while another one owns the runtime
      * @param sessionLife the time after which a session is replaced, give or take a tenth
      * @param pace decides when to dial; is notified of each session
      * @param times decides when a session proves a certificate again; thread-safe
@@ -81,7 +84,8 @@ final class Link {
      */
     record Shared(Dial dialler, List<URI> servers, Supplier<Credentials> credentials, Relay relay,
             Supplier<byte @Nullable []> announcement, SessionMeter meter, UUID instance, String software,
-            SecureRandom random, TakeOver takeOver, Duration conflictRetry, Duration sessionLife,
+            SecureRandom random, TakeOver takeOver, int priority, Duration conflictRetry,
+            Duration sessionLife,
             DialPace pace, RenewalTimes times,
             Observer observer) {
 
@@ -90,9 +94,9 @@ final class Link {
             var nonce = new Hello.Nonce(random.nextLong(), random.nextLong(), random.nextLong(),
                     random.nextLong());
             return new Hello(Hello.VERSION, Hello.VERSION,
-                    Hello.AUTH | Hello.ANNOUNCE | Hello.TCP | Hello.PROOF | Hello.SLOTS,
+                    Hello.AUTH | Hello.ANNOUNCE | Hello.TCP | Hello.PROOF | Hello.SLOTS | Hello.STANDBY,
                     instance.getMostSignificantBits(), instance.getLeastSignificantBits(), index,
-                    takeOver.isWanted(), SessionLimits.defaults().accepts(), nonce, software);
+                    takeOver.isWanted(), SessionLimits.defaults().accepts(), nonce, software, priority);
         }
     }
 
@@ -106,6 +110,16 @@ final class Link {
     /** Receives the changes of a link. */
     interface Observer {
         void live(Link link, SessionEvent.Live live);
+
+        /**
+         * A session waits, because another instance owns the runtime.
+         *
+         * @param news whether the instance did not wait before, or for another owner
+         */
+        void waiting(SessionEvent.Waiting owner, boolean news);
+
+        /** The instance waited and owns the runtime now. */
+        void promoted();
 
         /**
          * A live session has ended.
@@ -158,7 +172,7 @@ final class Link {
     }
 
     private void dial() {
-        if (stopped || paused) {
+        if (stopped || paused || shared.takeOver.waitsBeside(index)) {
             dialling = false;
             return;
         }
@@ -270,10 +284,36 @@ final class Link {
     void resume() {
         loop.execute(() -> {
             paused = false;
-            if (!stopped && !dialling && current == null) {
-                start(Duration.ZERO);
-            }
+            dialIfIdle();
         });
+    }
+
+    /** Dials if it did not because another connection waited. Callable from any thread. */
+    void unpark() {
+        loop.execute(this::dialIfIdle);
+    }
+
+    private void dialIfIdle() {
+        if (!stopped && !paused && !dialling && current == null) {
+            start(Duration.ZERO);
+        }
+    }
+
+    /**
+     * Asks the server to promote another instance before this one stops, and does not dial again. Callable
+     * from any thread.
+     */
+    void handOver() {
+        loop.execute(() -> {
+            stopped = true;
+            Optional.ofNullable(current).ifPresent(LinkSession::handOver);
+        });
+    }
+
+    /** Whether the server still opens streams here and may answer {@link #handOver}. Callable from any thread. */
+    boolean isServing() {
+        LinkSession present = current;
+        return present != null && present.isServing();
     }
 
     /** Accepts no new streams, lets those in progress finish, and does not dial again. */
@@ -299,8 +339,11 @@ final class Link {
         dialling = false;
         handover.end();
         shared.pace.live(session.liveSinceNanos());
-        shared.takeOver.done();
+        boolean promoted = shared.takeOver.done();
         shared.observer.live(this, ready);
+        if (promoted) {
+            shared.observer.promoted();
+        }
         if (stopped) {
             drain();
             return;
@@ -308,6 +351,18 @@ final class Link {
         session.announce();
         session.age();
         prove(); // the identity was renewed during the dial
+    }
+
+    void waits(LinkSession session, SessionEvent.Waiting owner) {
+        dialling = false;
+        handover.end();
+        boolean news = shared.takeOver.waits(index, owner, System.currentTimeMillis());
+        shared.observer.waiting(owner, news);
+        if (stopped) {
+            drain();
+            return;
+        }
+        session.prove(); // the identity was renewed during the dial
     }
 
     /**
@@ -320,11 +375,18 @@ final class Link {
     }
 
     void goingAway(LinkSession session, SessionEvent.GoingAway goingAway) {
-        if (goingAway.code() == ErrorCode.REPLACED || goingAway.code() == ErrorCode.CONFLICT) {
+        boolean replaced = goingAway.code() == ErrorCode.REPLACED || goingAway.code() == ErrorCode.CONFLICT;
+        if (replaced) {
             shared.takeOver.lost();
-        } else if (current == session && session.isLive() && !stopped && isGraceful(goingAway.code())) {
+        }
+        boolean leaves = current == session && (session.isLive() || session.isWaiting()) && !stopped;
+        if (leaves && (isGraceful(goingAway.code()) || (replaced && session.canStandby()))) {
             Duration delay = Duration
                     .ofMillis(Math.min(goingAway.delayMillis(), Backoff.MAX_ASKED.toMillis()));
+            if (replaced || session.isWaiting()) {
+                delay = delay.plus(backoff.beforeStandby());
+            }
+            shared.takeOver.ended(index);
             current = null;
             backoff.served(session.lifetime());
             handover.begin(delay, System.nanoTime());
@@ -346,6 +408,9 @@ final class Link {
     void closed(LinkSession session, SessionEvent.Closed closed, boolean wasLive, Duration lifetime) {
         boolean planned = current != session;
         sessions.remove(session);
+        if (sessions.stream().noneMatch(LinkSession::isWaiting)) {
+            shared.takeOver.ended(index);
+        }
         if (!wasLive && closed.code() == ErrorCode.UNAUTHORIZED) {
             shared.observer.refused();
         }
@@ -357,13 +422,17 @@ final class Link {
         if (!planned) {
             current = null;
             if (!wasLive || !dialling) {
-                retry(delay(closed.code(), lifetime), reason);
+                retry(delay(session, closed.code(), lifetime), reason);
             }
         }
     }
 
-    private Duration delay(ErrorCode code, Duration lifetime) {
-        if (!shared.takeOver.isOwner()) {
+    private Duration delay(LinkSession session, ErrorCode code, Duration lifetime) {
+        if (session.hasWaited() && code != ErrorCode.UNAUTHORIZED) {
+            return backoff.beforeStandby();
+        }
+        boolean mayWait = session.canStandby() && code != ErrorCode.CONFLICT;
+        if (!shared.takeOver.isOwner() && !mayWait) {
             return backoff.afterConflict(shared.conflictRetry);
         }
         return code == ErrorCode.UNAUTHORIZED ? backoff.afterRefusal() : backoff.afterLoss(lifetime);

@@ -40,6 +40,11 @@ final class LinkSession implements SessionListener, SessionIdentity.Wire {
     private final SessionIdentity identity;
     private final TunnelChannelHandler handler;
     private volatile boolean live;
+    /** Whether another instance owns the runtime. */
+    private boolean waiting;
+    private boolean waited;
+    /** Whether the server was not asked for a successor, or has answered. */
+    private volatile boolean released;
     private long liveSinceNanos;
     private @Nullable ScheduledFuture<?> ageing;
     private @Nullable ScheduledFuture<?> leaving;
@@ -69,6 +74,31 @@ final class LinkSession implements SessionListener, SessionIdentity.Wire {
         return liveSinceNanos;
     }
 
+    /** Whether the session waits, because another instance owns the runtime. */
+    boolean isWaiting() {
+        return waiting;
+    }
+
+    /** Whether the session never was more than one that waits. */
+    boolean hasWaited() {
+        return waited;
+    }
+
+    /** Whether the server lets instances wait. */
+    boolean canStandby() {
+        return handler.bothCan(Hello.STANDBY);
+    }
+
+    /** Whether the server still opens streams and may answer {@link #handOver}. Callable from any thread. */
+    boolean isServing() {
+        return live && !released;
+    }
+
+    /** Asks the server to promote another instance before this one stops. */
+    void handOver() {
+        released = released || !handler.leave();
+    }
+
     /** The time since the session is live; zero if it is not. */
     Duration lifetime() {
         return live ? Duration.ofNanos(System.nanoTime() - liveSinceNanos) : Duration.ZERO;
@@ -89,6 +119,8 @@ final class LinkSession implements SessionListener, SessionIdentity.Wire {
     void prove() {
         if (live) {
             identity.prove();
+        } else if (waiting && identity.isOld()) {
+            link.old(this); // nothing is proven on a session that waits
         }
     }
 
@@ -106,7 +138,16 @@ final class LinkSession implements SessionListener, SessionIdentity.Wire {
     }
 
     @Override
+    public void waiting(SessionEvent.Waiting owner) {
+        waiting = true;
+        waited = true;
+        link.waits(this, owner);
+    }
+
+    @Override
     public void live(SessionEvent.Live ready) {
+        waiting = false;
+        waited = false;
         live = true;
         liveSinceNanos = System.nanoTime();
         link.live(this, ready);
@@ -143,6 +184,7 @@ final class LinkSession implements SessionListener, SessionIdentity.Wire {
 
     @Override
     public void goingAway(SessionEvent.GoingAway goingAway) {
+        released = true;
         link.goingAway(this, goingAway);
     }
 
@@ -151,6 +193,7 @@ final class LinkSession implements SessionListener, SessionIdentity.Wire {
         boolean wasLive = live;
         Duration lifetime = lifetime();
         live = false;
+        waiting = false;
         identity.end();
         if (ageing != null) {
             ageing.cancel(false);

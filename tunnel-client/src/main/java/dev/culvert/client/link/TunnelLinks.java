@@ -29,6 +29,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -48,6 +49,8 @@ public final class TunnelLinks implements Link.Observer, TunnelFigures {
         return SwallowingSink.INSTANCE;
     };
     private static final Duration POLL = Duration.ofMillis(20);
+    /** The time in which the server promotes another instance: twice the time for an answer, and a bit. */
+    private static final Duration HAND_OVER = Duration.ofSeconds(5);
 
     private final ClientConfig config;
     private final EventLoops loops;
@@ -60,6 +63,8 @@ public final class TunnelLinks implements Link.Observer, TunnelFigures {
     /** Prevents all connections of all clients from dialling a restarted server at once. */
     private final DialPace pace = new DialPace();
     private final AtomicInteger liveLinks = new AtomicInteger();
+    private final LongAdder promotions = new LongAdder();
+    private final TakeOver takeOver;
     private volatile List<Link> links = List.of();
     private volatile Runnable refused = () -> {};
     private volatile boolean stopping;
@@ -75,6 +80,7 @@ public final class TunnelLinks implements Link.Observer, TunnelFigures {
         this.loops = loops;
         this.dialler = dialler;
         this.events = events;
+        this.takeOver = new TakeOver(config.standby().takesOver());
         this.upstream = Upstream.of(config, audit, telemetry, this::announce);
         this.reconnects = Counter.builder("culvert.tunnel.reconnects").register(telemetry.registry());
         telemetry.tunnels(this);
@@ -99,8 +105,8 @@ public final class TunnelLinks implements Link.Observer, TunnelFigures {
         var shared = new Link.Shared(dialler::dial, config.server(), credentials, this::relay,
                 upstream.announcement(),
                 meter,
-                UUID.randomUUID(), "culvert/" + Version.current(), random, new TakeOver(),
-                config.conflictRetry(), config.sessionLife(), pace,
+                UUID.randomUUID(), "culvert/" + Version.current(), random, takeOver,
+                config.standby().priority(), config.conflictRetry(), config.sessionLife(), pace,
                 new RenewalTimes(Clock.systemUTC(), random),
                 this);
         List<Link> all = new ArrayList<>();
@@ -186,6 +192,35 @@ public final class TunnelLinks implements Link.Observer, TunnelFigures {
     }
 
     @Override
+    public void waiting(SessionEvent.Waiting owner, boolean news) {
+        if (news) {
+            log.atInfo()
+                    .addKeyValue("runtime", owner.runtime())
+                    .addKeyValue("generation", owner.generation())
+                    .addKeyValue("priority", config.standby().priority())
+                    .log("waiting, another client serves this runtime");
+            events.accept(new ClientEvent.Waiting(owner.runtime(), owner.host(), owner.generation(),
+                    config.standby().priority()));
+        }
+    }
+
+    /** Whether another instance owns the runtime, and this one waits until the server promotes it. */
+    public boolean isWaiting() {
+        return takeOver.isWaiting();
+    }
+
+    /** The time at which the instance began to wait, in milliseconds since 1970; null if it does not wait. */
+    public @Nullable Long waitingSinceMillis() {
+        return takeOver.waitingSinceMillis();
+    }
+
+    @Override
+    public void promoted() {
+        promotions.increment();
+        links.forEach(Link::unpark);
+    }
+
+    @Override
     public void live(Link link, SessionEvent.Live live) {
         if (liveLinks.getAndIncrement() == 0) {
             log.atInfo()
@@ -220,12 +255,12 @@ public final class TunnelLinks implements Link.Observer, TunnelFigures {
 
     @Override
     public int waiting() {
-        return 0;
+        return isWaiting() ? 1 : 0;
     }
 
     @Override
     public long promotions() {
-        return 0;
+        return promotions.sum();
     }
 
     @Override
@@ -269,18 +304,33 @@ public final class TunnelLinks implements Link.Observer, TunnelFigures {
         links.forEach(Link::drain);
     }
 
+    /** Asks for a successor while the connections still serve, at most for {@link #HAND_OVER}. */
+    private Mono<Void> handOver(Duration grace) {
+        return Mono.defer(() -> {
+            synchronized (this) {
+                stopping = true;
+                links.forEach(Link::handOver);
+            }
+            Duration most = grace.compareTo(HAND_OVER) < 0 ? grace : HAND_OVER;
+            return Flux.interval(Duration.ZERO, POLL)
+                    .takeUntil(tick -> links.stream().noneMatch(Link::isServing))
+                    .takeUntilOther(Mono.delay(most))
+                    .then();
+        });
+    }
+
     /**
-     * Drains live connections for at most {@code grace}. No connection is dialled from now on, not even by a
-     * later start.
+     * Lets another instance take over, then drains live connections for at most {@code grace}. No connection
+     * is dialled from now on, not even by a later start.
      */
     public Mono<Void> stop(Duration grace) {
-        return Mono.defer(() -> {
+        return handOver(grace).then(Mono.defer(() -> {
             drain();
             return Flux.interval(Duration.ZERO, POLL)
                     .takeUntil(tick -> !isLive())
                     .takeUntilOther(Mono.delay(grace))
                     .then(Mono.fromRunnable(() -> links.forEach(Link::close)))
                     .then(Mono.fromRunnable(upstream.close()));
-        });
+        }));
     }
 }

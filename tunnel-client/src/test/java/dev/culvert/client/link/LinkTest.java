@@ -69,6 +69,9 @@ class LinkTest {
     private final SessionMeter meter = new SessionMeter();
     private static final TlsLink TLS = TlsLink.of("tunnel", "tls.postQuantum", PostQuantum.PREFER);
     private volatile Credentials newest = credentials();
+    private final TakeOver takeOver = new TakeOver(false);
+    private final List<String> changes = new CopyOnWriteArrayList<>();
+    private volatile boolean owned;
     private @Nullable Channel listener;
     private @Nullable Link link;
 
@@ -113,8 +116,15 @@ class LinkTest {
         /** Whether proofs are answered by the test. */
         private volatile boolean holds;
 
-        ServerEnd() {
-            var hello = new Hello(Hello.VERSION, Hello.VERSION, Hello.AUTH, 9, 9, 0, false, LIMITS.accepts(),
+        /** Whether another instance owns the runtime, so that the client has to wait. */
+        private final boolean owned;
+        private volatile @Nullable Hello peer;
+        private volatile boolean left;
+
+        ServerEnd(boolean owned) {
+            this.owned = owned;
+            var hello = new Hello(Hello.VERSION, Hello.VERSION, Hello.AUTH | Hello.STANDBY, 9, 9, 0, false,
+                    LIMITS.accepts(),
                     new Hello.Nonce(1, 2, 3, 4), "test/1");
             handler = new TunnelChannelHandler(new Session(Session.Role.SERVER, hello, LIMITS,
                     WindowAccount.NONE, System::nanoTime), false, this, new SessionMeter());
@@ -122,7 +132,21 @@ class LinkTest {
 
         @Override
         public void peerHello(Hello hello) {
+            peer = hello;
+            if (owned) {
+                handler.await(1, 2, 2, "acme/prod", "acme-prod.t.example");
+            } else {
+                promote();
+            }
+        }
+
+        void promote() {
             handler.ready(1, 2, 3, "acme/prod", "acme-prod.t.example");
+        }
+
+        @Override
+        public void leaving() {
+            left = true;
         }
 
         @Override
@@ -198,11 +222,21 @@ class LinkTest {
         var random = new SecureRandom();
         var shared = new Link.Shared((server, tls, number, loop, upgraded) -> dial(address, loop, upgraded),
                 List.of(URI.create("wss://t.example")), () -> newest, (request, response) -> swallowed(),
-                () -> null, meter, new UUID(1, 1), "test/1", random, new TakeOver(), Duration.ofSeconds(30),
+                () -> null, meter, new UUID(1, 1), "test/1", random, takeOver, 7, Duration.ofSeconds(30),
                 sessionLife, new DialPace(), new RenewalTimes(Clock.systemUTC(), random),
                 new Link.Observer() {
                     @Override
                     public void live(Link of, SessionEvent.Live live) {}
+
+                    @Override
+                    public void waiting(SessionEvent.Waiting owner, boolean news) {
+                        changes.add(news ? "waits" : "waits on");
+                    }
+
+                    @Override
+                    public void promoted() {
+                        changes.add("promoted");
+                    }
 
                     @Override
                     public void lost(Link of, String reason, boolean planned) {}
@@ -220,7 +254,7 @@ class LinkTest {
     }
 
     private void begin(Channel channel) {
-        var end = new ServerEnd();
+        var end = new ServerEnd(owned);
         channel.pipeline().addLast(end.handler);
         sessions.add(end);
     }
@@ -328,6 +362,84 @@ class LinkTest {
         renewed();
 
         await().until(() -> session.proven.size() == 1);
+    }
+
+    private ServerEnd waits(int number) {
+        await().until(() -> sessions.size() > number && changes.size() > number);
+        return sessions.get(number);
+    }
+
+    @Test
+    void clientThatWaitsIsLiveOnceItIsPromoted() throws Exception {
+        owned = true;
+        Link waiting = start(NEVER);
+        ServerEnd session = waits(0);
+        assertThat(Objects.requireNonNull(session.peer).standby()).isEqualTo(7);
+        assertThat(Objects.requireNonNull(session.peer).takeOver()).isFalse();
+        assertThat(takeOver.isWaiting()).isTrue();
+        assertThat(takeOver.waitsBeside(1)).isTrue();
+        assertThat(waiting.isLive()).isFalse();
+
+        session.run(session::promote);
+
+        await().until(() -> waiting.isLive() && session.handler.isLive());
+        assertThat(changes).containsExactly("waits", "promoted");
+        assertThat(takeOver.isWaiting()).isFalse();
+        assertThat(takeOver.isOwner()).isTrue();
+    }
+
+    @Test
+    void clientThatWasReplacedWaitsWhileItsStreamsGoOn() throws Exception {
+        start(NEVER);
+        ServerEnd old = session(0);
+        old.open();
+        await().until(() -> meter.streams() == 1);
+        owned = true;
+        old.run(() -> old.handler.goAway(ErrorCode.REPLACED, 0, "another client took this runtime over"));
+
+        await().until(() -> sessions.size() == 2 && takeOver.isWaiting());
+        assertThat(old.closed).isFalse();
+        assertThat(takeOver.isOwner()).isFalse();
+    }
+
+    @Test
+    void clientThatLosesTheSessionThatWaitsDialsAgain() throws Exception {
+        owned = true;
+        start(NEVER);
+        ServerEnd first = waits(0);
+
+        first.run(() -> first.handler.goAway(ErrorCode.DRAINING, 0, "the server stops"));
+
+        waits(1);
+        assertThat(changes).containsExactly("waits", "waits on");
+    }
+
+    @Test
+    void renewedCertificateIsShownByAnotherSessionThatWaits() throws Exception {
+        owned = true;
+        start(NEVER);
+        ServerEnd first = waits(0);
+
+        renewed();
+
+        waits(1);
+        assertThat(first.proven).isEmpty();
+    }
+
+    @Test
+    void clientThatStopsAsksForASuccessorAndServesUntilThen() throws Exception {
+        Link stopping = start(NEVER);
+        ServerEnd session = session(0);
+        await().until(stopping::isServing);
+
+        stopping.handOver();
+        await().until(() -> session.left);
+        assertThat(stopping.isServing()).isTrue();
+        session.run(() -> session.handler.goAway(ErrorCode.REPLACED, 0, ""));
+
+        await().until(() -> !stopping.isServing());
+        await().until(() -> session.closed);
+        assertThat(sessions).hasSize(1);
     }
 
     @Test
