@@ -34,8 +34,8 @@ public @interface Setting {
     String accepts() default "";
 
     /**
-     * Whether a file may give this component's value in place of its whole record ({@code standby: wait}). Its
-     * key, flag and variable are then those of the record. At most one component of a record.
+     * Whether a file may give this component's value in place of its whole record ({@code standby: wait}).
+     * Key, flag and variable are then those of the record. At most one component of a record.
      */
     boolean shorthand() default false;
 

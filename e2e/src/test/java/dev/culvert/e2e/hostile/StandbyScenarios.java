@@ -1,6 +1,6 @@
 package dev.culvert.e2e.hostile;
 
-import dev.culvert.certs.tls.TlsMaterial;
+import dev.culvert.certs.TlsMaterial;
 import dev.culvert.protocol.frame.Frame;
 import dev.culvert.protocol.frame.Hello;
 import java.io.IOException;

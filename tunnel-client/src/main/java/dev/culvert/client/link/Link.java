@@ -310,7 +310,7 @@ final class Link {
         });
     }
 
-    /** Whether the server still opens streams here and may answer {@link #handOver}. Callable from any thread. */
+    /** Whether the server opens streams and may answer {@link #handOver}. Callable from any thread. */
     boolean isServing() {
         LinkSession present = current;
         return present != null && present.isServing();

@@ -15,10 +15,10 @@ import dev.culvert.server.enrol.RenewalService;
 import dev.culvert.server.enrol.RenewalService.Proven;
 import dev.culvert.server.runtime.RegisteredRuntime;
 import dev.culvert.server.runtime.RuntimeStore;
-import dev.culvert.server.tunnel.Admission;
 import dev.culvert.server.tunnel.LiveSession;
 import dev.culvert.server.tunnel.ServerEvent;
 import dev.culvert.server.tunnel.ServerEvents;
+import dev.culvert.server.tunnel.SessionVerdict;
 import dev.culvert.server.tunnel.TunnelRegistry;
 import dev.culvert.server.tunnel.WaitingSession;
 import io.netty.channel.Channel;
@@ -37,8 +37,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * One session from its client's hello to its end. Registers the session with the registry, as serving or as
- * waiting, and removes it. Drains the session when the client's certificate expires before the client has proven another. Runs on the
- * session's event loop.
+ * waiting, and removes it. Drains the session when the client's certificate expires before the client has
+ * proven another. Runs on the session's event loop.
  */
 public final class ServerSession implements SessionListener {
     private static final Logger log = LoggerFactory.getLogger(ServerSession.class);
@@ -135,7 +135,7 @@ public final class ServerSession implements SessionListener {
         }
         UUID id = UUID.randomUUID();
         boolean waits = hello.waits() && session.bothCan(Hello.STANDBY);
-        Admission admission = shared.registry.admit(runtime,
+        SessionVerdict admission = shared.registry.admit(runtime,
                 waits ? hello : hello.withStandby(Hello.NO_STANDBY), new TunnelRegistry.Sessions() {
                     @Override
                     public LiveSession live(long generation) {
@@ -149,13 +149,13 @@ public final class ServerSession implements SessionListener {
                     }
                 });
         switch (admission) {
-            case Admission.Refused refused -> {
+            case SessionVerdict.Refused refused -> {
                 shared.registry.refused(runtime, hello, remote);
                 session.close(ErrorCode.CONFLICT, refused.reason());
                 return;
             }
-            case Admission.Serves serves -> live = serves.session();
-            case Admission.Waits waiter -> waiting = waiter.session();
+            case SessionVerdict.Serves serves -> live = serves.session();
+            case SessionVerdict.Waits waiter -> waiting = waiter.session();
         }
         if (isGone(runtime)) {
             // Revoked since the first check: closeAll may have missed this session. Sessions admitted later
@@ -165,15 +165,15 @@ public final class ServerSession implements SessionListener {
         }
         session.windowsOf(shared.windows.of(runtime.id()));
         switch (admission) {
-            case Admission.Serves serves -> session.ready(id.getMostSignificantBits(),
+            case SessionVerdict.Serves serves -> session.ready(id.getMostSignificantBits(),
                     id.getLeastSignificantBits(), serves.session().generation, runtime.name().toString(),
                     runtime.host());
-            case Admission.Waits waiter -> {
+            case SessionVerdict.Waits waiter -> {
                 session.await(id.getMostSignificantBits(), id.getLeastSignificantBits(), waiter.owned(),
                         runtime.name().toString(), runtime.host());
                 waits(waiter.owned());
             }
-            case Admission.Refused refused -> throw new IllegalStateException("refused before");
+            case SessionVerdict.Refused refused -> throw new IllegalStateException("refused before");
         }
     }
 

@@ -24,7 +24,7 @@ public sealed interface ServerEvent {
         DRAINING,
         /** Another instance became the owner. */
         TAKEN_OVER,
-        /** Another instance with the same identity waits, or was refused and tries again from time to time. */
+        /** Another instance with the same identity waits, or was refused and tries again later. */
         WAITING,
         /** An instance that waited owns the runtime now. */
         PROMOTED,

@@ -138,13 +138,13 @@ public final class TunnelRegistry implements TunnelDirectory {
     }
 
     /** Admits a client's connection, lets it wait, or refuses it. */
-    public Admission admit(RegisteredRuntime runtime, Hello hello, Sessions make) {
+    public SessionVerdict admit(RegisteredRuntime runtime, Hello hello, Sessions make) {
         while (true) {
             Tunnel tunnel = tunnels.computeIfAbsent(runtime.id(), id -> new Tunnel());
             synchronized (tunnel) {
                 if (!tunnel.forgotten) {
                     promotions.settle(tunnel);
-                    Admission admission = admit(runtime, tunnel, hello, make);
+                    SessionVerdict admission = admit(runtime, tunnel, hello, make);
                     promotions.settle(tunnel);
                     return admission;
                 }
@@ -152,10 +152,10 @@ public final class TunnelRegistry implements TunnelDirectory {
         }
     }
 
-    private Admission admit(RegisteredRuntime runtime, Tunnel tunnel, Hello hello, Sessions make) {
+    private SessionVerdict admit(RegisteredRuntime runtime, Tunnel tunnel, Hello hello, Sessions make) {
         UUID instance = WaitingSession.instanceOf(hello);
         if (tunnel.ownership.admits(instance, hello.takeOver()) && !tunnel.makeRoom()) {
-            return new Admission.Refused("the runtime has as many connections as it may have");
+            return new SessionVerdict.Refused("the runtime has as many connections as it may have");
         }
         WaitingSession promoted = tunnel.standby.get(instance);
         Ownership.Answer answer = tunnel.ownership.connected(instance, hello.takeOver(), hello.standby());
@@ -166,9 +166,9 @@ public final class TunnelRegistry implements TunnelDirectory {
                         .addKeyValue("runtime", runtime.name())
                         .addKeyValue("generation", tunnel.generation)
                         .log("another client waits for this runtime");
-                yield new Admission.Refused("another client serves this runtime");
+                yield new SessionVerdict.Refused("another client serves this runtime");
             }
-            case FULL -> new Admission.Refused("another client serves this runtime, and "
+            case FULL -> new SessionVerdict.Refused("another client serves this runtime, and "
                     + WaitingInstances.MAX + " wait for it already, which is the limit");
             case OWNS -> {
                 tunnel.generation = generations.getAsLong();
@@ -186,15 +186,15 @@ public final class TunnelRegistry implements TunnelDirectory {
                         .addKeyValue("generation", tunnel.generation)
                         .log("another client takes this runtime over");
                 tunnel.generation = generations.getAsLong();
-                Admission.Serves served = serve(tunnel, hello, make);
+                SessionVerdict.Serves served = serve(tunnel, hello, make);
                 events.publish(ServerEvent.Kind.TAKEN_OVER, served.session(), TAKEN_OVER);
                 yield served;
             }
         };
     }
 
-    private Admission.Serves serve(Tunnel tunnel, Hello hello, Sessions make) {
-        return new Admission.Serves(add(tunnel, hello, make.live(tunnel.generation)));
+    private SessionVerdict.Serves serve(Tunnel tunnel, Hello hello, Sessions make) {
+        return new SessionVerdict.Serves(add(tunnel, hello, make.live(tunnel.generation)));
     }
 
     private LiveSession add(Tunnel tunnel, Hello hello, LiveSession session) {
@@ -213,7 +213,7 @@ public final class TunnelRegistry implements TunnelDirectory {
         return session;
     }
 
-    private Admission await(Tunnel tunnel, WaitingSession session) {
+    private SessionVerdict await(Tunnel tunnel, WaitingSession session) {
         tunnel.refused.admitted(session.hello);
         WaitingSession before = tunnel.await(session);
         if (before == null) {
@@ -226,7 +226,7 @@ public final class TunnelRegistry implements TunnelDirectory {
         if (leaving == Leaving.ALL) {
             session.goAway(ErrorCode.DRAINING, dialAgainMillis(), STOPS);
         }
-        return new Admission.Waits(session, tunnel.generation);
+        return new SessionVerdict.Waits(session, tunnel.generation);
     }
 
     /**

@@ -45,7 +45,7 @@ class PromotionsTest {
     /** A connection and what the server made of it, wired as ServerSession does. */
     private final class Dialled {
         private final TunnelEnds ends;
-        private Admission admission = new Admission.Refused("not asked");
+        private SessionVerdict admission = new SessionVerdict.Refused("not asked");
 
         Dialled(TunnelEnds ends) {
             this.ends = ends;
@@ -65,14 +65,15 @@ class PromotionsTest {
                 }
             });
             switch (admission) {
-                case Admission.Serves serves -> {
+                case SessionVerdict.Serves serves -> {
                     ends.live = serves.session();
                     ends.handler().ready(1, 2, serves.session().generation, "acme/prod", PROD.host());
                 }
-                case Admission.Waits waits -> ends.handler()
+                case SessionVerdict.Waits waits -> ends.handler()
                         .await(1, 2, waits.owned(), "acme/prod",
                                 PROD.host());
-                case Admission.Refused refused -> ends.handler().close(ErrorCode.CONFLICT, refused.reason());
+                case SessionVerdict.Refused refused ->
+                    ends.handler().close(ErrorCode.CONFLICT, refused.reason());
             }
             ends.drive();
         }
@@ -83,14 +84,14 @@ class PromotionsTest {
         }
 
         WaitingSession waiting() {
-            return ((Admission.Waits) admission).session();
+            return ((SessionVerdict.Waits) admission).session();
         }
 
         /** What the server does once the client has answered: as ServerSession. */
         void drive() {
             int before = ends.generations.size();
             ends.drive();
-            if (admission instanceof Admission.Waits waits && ends.generations.size() > before) {
+            if (admission instanceof SessionVerdict.Waits waits && ends.generations.size() > before) {
                 waits.session().ended();
                 ends.live = registry.promoted(waits.session(), this::make);
             }
@@ -267,7 +268,7 @@ class PromotionsTest {
             waits(new UUID(5, i), 0);
         }
 
-        assertThat(waits(B, 9).admission).isInstanceOfSatisfying(Admission.Refused.class,
+        assertThat(waits(B, 9).admission).isInstanceOfSatisfying(SessionVerdict.Refused.class,
                 refused -> assertThat(refused.reason()).contains("4 wait"));
     }
 

@@ -103,7 +103,7 @@ public final class TunnelEnds implements SessionListener {
             public WaitingSession waiting() {
                 throw new AssertionError("it waits");
             }
-        }) instanceof Admission.Serves serves ? serves.session() : null;
+        }) instanceof SessionVerdict.Serves serves ? serves.session() : null;
     }
 
     private static Hello hello(UUID instance, int connection, boolean takeOver) {
