@@ -153,6 +153,8 @@ public final class HttpCommand implements Task.LongRunning {
                     failure.set("");
                     lines.note(connected.getAndSet(true) ? "connected again" : opened(live));
                 }
+                case ClientEvent.Waiting waiting -> lines.note(
+                        "another client serves " + waiting.runtime() + ", this one waits until it has gone");
                 case ClientEvent.Disconnected lost -> lines.note(
                         "connection lost, dialling again: " + lost.reason());
                 case ClientEvent.NotConnected failed -> {
