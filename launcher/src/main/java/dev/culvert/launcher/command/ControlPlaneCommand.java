@@ -12,6 +12,7 @@ import reactor.core.publisher.Mono;
 
 /** {@code culvert control-plane}. */
 @Command(name = "control-plane", subcommands = {ControlPlaneBackupCommand.class,
+        ControlPlaneMigrateCommand.class,
         ControlPlaneRecoverCommand.class,
         TokenKeyCommand.class}, footer = {
                 "", "Example:", "  culvert control-plane --config control-plane.yaml"})

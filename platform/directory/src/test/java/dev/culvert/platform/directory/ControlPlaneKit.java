@@ -47,6 +47,11 @@ final class ControlPlaneKit implements AutoCloseable {
         return new ControlPlaneKit(plane(folder, ControlPlaneConfig.Nudge.none()), admin);
     }
 
+    /** Starts one with this configuration and the key of an operator. */
+    static ControlPlaneKit start(ControlPlaneConfig config, String admin) {
+        return new ControlPlaneKit(Objects.requireNonNull(ControlPlane.start(config).block(TIME)), admin);
+    }
+
     static ControlPlaneConfig config(Path folder) {
         return config(folder, ControlPlaneConfig.Nudge.none());
     }

@@ -21,6 +21,7 @@ import dev.culvert.platform.host.spi.PlatformModule;
 import dev.culvert.platform.host.store.ModuleTables;
 import dev.culvert.platform.host.store.OutboxSender;
 import dev.culvert.platform.host.store.PlatformStore;
+import dev.culvert.platform.host.store.StoreMigration;
 import dev.culvert.store.Database;
 import dev.culvert.store.DatabaseEngine;
 import dev.culvert.store.DatabaseProblem;
@@ -213,6 +214,26 @@ public final class ControlPlane {
             throw new ConfigException("dataDir", "the folder of a control plane that has run; " + FILE
                     + " is not in " + config.dataDir());
         }
+    }
+
+    /**
+     * Copies the file in {@code dataDir} to the PostgreSQL database that {@code store} names, in one
+     * transaction, and compares all rows. The file keeps its content. Emits lines for operators. Errors:
+     * {@link StoreException}: Held while a control plane runs, Conflict if the database has other content;
+     * {@link ConfigException} without a {@code store.url}.
+     */
+    public static Mono<List<String>> migrate(ControlPlaneConfig config) {
+        return Mono.defer(() -> {
+            if (config.store().url() == null) {
+                return Mono.error(new ConfigException("store.url", "the database to copy to"));
+            }
+            ModuleTables tables = PlatformModules.of(config).tables();
+            return StoreMigration
+                    .run(config.dataDir().resolve(FILE), tables,
+                            () -> DatabaseEngine.open(Database.Engine.POSTGRES, config.store().server(),
+                                    tables.postgres()))
+                    .map(StoreMigration.Report::lines);
+        }).onErrorMap(IllegalArgumentException.class, ControlPlane::unfit);
     }
 
     /** The address of the listener, with the actual port. */

@@ -39,7 +39,7 @@ public record StoreSettings(
     private static final Duration LOCK_TIMEOUT = Duration.ofSeconds(5);
 
     public StoreSettings {
-        if (kind == Kind.POSTGRES && (url == null || !URL.matcher(url).matches())) {
+        if (url == null ? kind == Kind.POSTGRES : !URL.matcher(url).matches()) {
             throw new ConfigException("url",
                     "hosts and a database, as postgresql://db1.example.com:5432,db2.example.com/culvert");
         }

@@ -284,10 +284,10 @@ public final class PostgresDatabase implements Database {
 
     private void gone(SQLException failed) {
         String reason = String.valueOf(problem.told(failed).getMessage());
-        Absence now = absence.updateAndGet(before -> new Absence(reason,
+        Absence known = absence.getAndUpdate(before -> new Absence(reason,
                 before == null ? Instant.now() : before.since(),
                 System.nanoTime() + AWAY_PAUSE.toNanos()));
-        if (now != null && Duration.between(now.since(), Instant.now()).isZero()) {
+        if (known == null) {
             log.atWarn().addKeyValue("reason", reason).log("the database is away");
         }
     }

@@ -6,6 +6,7 @@ import dev.culvert.platform.host.spi.OutboxEntry;
 import dev.culvert.platform.host.store.OutboxTable.Backlog;
 import dev.culvert.platform.host.store.OutboxTable.Stored;
 import dev.culvert.store.Database;
+import dev.culvert.store.StoreException;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.sql.Connection;
@@ -136,7 +137,9 @@ public final class OutboxSender {
     private void next() {
         int seen = rounds.get();
         readDue().doOnNext(this::begin).then().onErrorResume(failed -> {
-            log.atWarn().addKeyValue("reason", Reason.of(failed)).log("outbox not read");
+            if (!(failed instanceof StoreException.Away)) { // which is logged once
+                log.atWarn().addKeyValue("reason", Reason.of(failed)).log("outbox not read");
+            }
             schedule(ROUND_AGAIN);
             return Mono.empty();
         }).subscribe(none -> {}, failed -> {}, () -> {

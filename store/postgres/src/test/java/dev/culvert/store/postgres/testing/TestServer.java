@@ -24,6 +24,7 @@ public final class TestServer {
             try {
                 return EmbeddedPostgres.builder()
                         .setServerConfig("fsync", "off")
+                        .setServerConfig("synchronous_commit", "on")
                         .setServerConfig("max_connections", "200")
                         .start();
             } catch (IOException e) {
