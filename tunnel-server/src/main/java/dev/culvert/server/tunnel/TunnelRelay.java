@@ -25,6 +25,7 @@ import org.jspecify.annotations.Nullable;
  * session runs there.
  */
 public final class TunnelRelay implements Relay {
+    private static final String CROWDED = "the runtime has too many requests in flight";
     private static final Duration RETRY_OVERLOADED = Duration.ofSeconds(1);
     /** By then a client that lost its tunnel has usually reconnected. */
     static final Duration RETRY_NO_TUNNEL = Duration.ofSeconds(5);
@@ -64,6 +65,11 @@ public final class TunnelRelay implements Relay {
     /** The places of the runtime's concurrent streams. */
     StreamPlaces streams() {
         return quota.streams();
+    }
+
+    /** Counts a request that finds no place among the streams. Returns its problem. */
+    Problem crowded() {
+        return crowded(CROWDED);
     }
 
     /** Counts a request that gets no stream, or loses it to another caller. Returns its problem. */
@@ -112,7 +118,8 @@ public final class TunnelRelay implements Relay {
                     .retryAfter(RETRY_OVERLOADED));
         }
         if (!session.handler.canOpen()) {
-            return fail(response, crowded("the runtime has too many requests in flight"));
+            origin.touched(Touched.CROWDED);
+            return fail(response, Problem.of(Cause.OVERLOADED, Hop.TUNNEL, CROWDED));
         }
         if (request.kind() == RelayRequest.Kind.TCP && !session.handler.bothCan(Hello.TCP)) {
             return fail(response, Problem.of(Cause.NOT_ALLOWED, Hop.TUNNEL,

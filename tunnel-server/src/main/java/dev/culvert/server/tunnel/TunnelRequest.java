@@ -41,6 +41,11 @@ public final class TunnelRequest implements RequestSink {
     static final Duration SETTLE = Duration.ofMillis(250);
     /** The time in which the request that lost its place to this one ends its stream. */
     public static final Duration YIELD = Duration.ofMillis(20);
+    /**
+     * The number of waits of {@link #YIELD} for a stream of a session whose streams are all in use: the
+     * request has a place, and the one that left it ends its stream in a moment.
+     */
+    static final int MAX_YIELDS = 5;
     /** Methods whose repetition changes nothing (RFC 9110 §9.2.1). */
     private static final Set<String> SAFE = Set.of("GET", "HEAD", "OPTIONS");
     /**
@@ -70,6 +75,7 @@ public final class TunnelRequest implements RequestSink {
     private int passed;
     private int reported;
     private int sentAgain;
+    private int yields;
     private boolean answered;
     private boolean done;
     /**
@@ -82,6 +88,8 @@ public final class TunnelRequest implements RequestSink {
     enum Touched {
         /** The session was draining; the request was not sent. */
         MISSED,
+        /** All streams of the session were in use; the request was not sent. */
+        CROWDED,
         /** The client has not received the request, or reports that it has not touched it. */
         NO,
         /** The session was lost: unknown. */
@@ -112,7 +120,7 @@ public final class TunnelRequest implements RequestSink {
     void enter() {
         if (!place.take(request.caller().account(), this::shed)) {
             finish();
-            response.fail(relay.crowded("the runtime has too many requests in flight"));
+            response.fail(relay.crowded());
         } else if (place.isAnothers()) {
             request.loop().schedule(this::beginUnlessDone, YIELD.toMillis(), TimeUnit.MILLISECONDS);
         } else {
@@ -325,7 +333,11 @@ public final class TunnelRequest implements RequestSink {
                 sentAgain += touched == Touched.PERHAPS ? 1 : 0;
                 attempts++; // a send() that is still opening must not keep the failed one
                 target = null;
-                if (touched == Touched.PERHAPS) {
+                if (touched == Touched.CROWDED) {
+                    request.loop()
+                            .schedule(TunnelRequest.this::beginUnlessDone, YIELD.toMillis(),
+                                    TimeUnit.MILLISECONDS);
+                } else if (touched == Touched.PERHAPS) {
                     stopWaiting(); // it had its tunnel, so its wait for the next one starts anew
                     request.loop()
                             .schedule(TunnelRequest.this::beginUnlessDone, SETTLE.toMillis(),
@@ -335,7 +347,7 @@ public final class TunnelRequest implements RequestSink {
                 }
             } else {
                 finish();
-                response.fail(problem);
+                response.fail(touched == Touched.CROWDED ? relay.crowded() : problem);
             }
         }
 
@@ -359,6 +371,7 @@ public final class TunnelRequest implements RequestSink {
 
     private boolean mayBeSentAgain() {
         return kept.isComplete() && switch (touched) {
+            case CROWDED -> ++yields <= MAX_YIELDS;
             case MISSED, NO -> ++misses < MAX_MISSES;
             case PERHAPS -> safe && sentAgain < MAX_SENT_AGAIN;
             case YES -> false;

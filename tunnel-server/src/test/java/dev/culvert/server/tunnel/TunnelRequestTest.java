@@ -8,6 +8,7 @@ import dev.culvert.http.quota.SourceAddress;
 import dev.culvert.protocol.frame.ErrorCode;
 import dev.culvert.protocol.frame.Hello;
 import dev.culvert.protocol.frame.StreamKind;
+import dev.culvert.protocol.session.SessionLimits;
 import dev.culvert.relay.Caller;
 import dev.culvert.relay.RelayRequest;
 import dev.culvert.relay.RequestSink;
@@ -15,6 +16,7 @@ import dev.culvert.relay.ResponseSink;
 import dev.culvert.relay.quota.CallerLimits;
 import dev.culvert.relay.quota.MemoryBudget;
 import dev.culvert.relay.quota.OwnLimits;
+import dev.culvert.relay.quota.RuntimeLimit;
 import dev.culvert.relay.quota.RuntimeQuotas;
 import dev.culvert.server.MovableClock;
 import dev.culvert.server.access.AccessRules;
@@ -31,6 +33,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -131,6 +134,13 @@ class TunnelRequestTest {
                     Caller.UNKNOWN), this);
         }
 
+        /** A request of another relay. */
+        Asked(TunnelRelay relay) {
+            request = relay.open(new RelayRequest(RelayRequest.Kind.HTTP,
+                    new DefaultHttp2Headers(false, 4).method("GET").scheme("https").authority("a").path("/"),
+                    true, caller.eventLoop()), this);
+        }
+
         Asked(String method, boolean ended, EventLoop loop) {
             Http2Headers head = new DefaultHttp2Headers(false, 4).method(method)
                     .scheme("https")
@@ -216,6 +226,50 @@ class TunnelRequestTest {
         ends.answerEnd();
         drive();
         assertThat(request.place().isClosed()).isTrue();
+    }
+
+    /** A runtime's request may have a place before the one that left it has ended its stream. */
+    @Test
+    void aRequestWaitsAMomentForAStreamOfAFullSession() {
+        TunnelEnds ends = dial();
+        int streams = SessionLimits.defaults().accepts().streams();
+        var wide = new RegisteredRuntime(PROD.id(), PROD.identity(), PROD.name(), PROD.host(), List.of(),
+                Instant.EPOCH, Instant.EPOCH,
+                new OwnLimits(Map.of(RuntimeLimit.MAX_STREAMS, 2L * streams)), AccessRules.NONE, null, null);
+        TunnelRelay many = new TunnelRelay(registry, wide, new RuntimeQuotas(
+                CallerLimits.defaults().ofRuntime(), MemoryBudget.ofProcess(0)).of(wide.id(), wide.limits()));
+        List<Asked> all = new ArrayList<>();
+        for (int i = 0; i < streams; i++) {
+            all.add(new Asked(many));
+        }
+        drive();
+        assertThat(ends.opened).hasSize(streams);
+
+        var late = new Asked(many);
+        drive();
+        assertThat(late.problem).isNull();
+        all.getFirst().request.cancel(Problem.of(Cause.BAD_REQUEST, Problem.Hop.EDGE, "gone"));
+        yieldOnce();
+        assertThat(ends.opened).hasSize(streams + 1);
+
+        var refused = new Asked(many);
+        for (int i = 0; i < TunnelRequest.MAX_YIELDS; i++) {
+            drive();
+            assertThat(refused.problem).isNull();
+            yieldOnce();
+        }
+        assertThat(refused.told).hasToString("OVERLOADED");
+        all.addAll(List.of(late, refused));
+        all.forEach(each -> each.request
+                .cancel(Problem.of(Cause.BAD_REQUEST, Problem.Hop.EDGE, "gone")));
+        drive();
+    }
+
+    private void yieldOnce() {
+        drive();
+        caller.advanceTimeBy(TunnelRequest.YIELD.toMillis(), TimeUnit.MILLISECONDS);
+        caller.runScheduledPendingTasks();
+        drive();
     }
 
     private void assertTouches(TunnelRequest request, Runnable work) {
