@@ -82,7 +82,7 @@ class WebSockets:
         self.threads = []
         for _ in range(count):
             raw = tls.wrap_socket(socket.create_connection(("127.0.0.1", port)))
-            raw.sendall((f"GET /ws HTTP/1.1\r\nHost: {HOST}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            raw.sendall((f"GET /ws/ HTTP/1.1\r\nHost: {HOST}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
                          "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: "
                          + base64.b64encode(os.urandom(16)).decode() + "\r\n\r\n").encode())
             head = b""
@@ -151,7 +151,7 @@ health: {{ listen: 127.0.0.1:{self.health[name]} }}
 standby: wait
 router:
   routes:
-    - {{ path: /ws, to: "http://127.0.0.1:{ws[0]}" }}
+    - {{ path: /ws/, to: "http://127.0.0.1:{ws[0]}" }}
     - {{ path: /, to: "http://127.0.0.1:{self.upstream}" }}
 """)
 
@@ -254,13 +254,14 @@ def main():
     arguments.add_argument("--rounds", type=int, default=10)
     arguments.add_argument("--callers", type=int, default=64)
     given = arguments.parse_args()
-    with tempfile.TemporaryDirectory(prefix="culvert-standby-") as name:
-        rig = Rig(pathlib.Path(name))
-        try:
-            ok, owner, other = ends(rig, given.rounds, given.callers)
-            ok = rolling(rig, owner, other, given.callers) and ok
-        finally:
-            rig.close()
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="culvert-standby-"))
+    rig = Rig(folder)
+    try:
+        ok, owner, other = ends(rig, given.rounds, given.callers)
+        ok = rolling(rig, owner, other, given.callers) and ok
+    finally:
+        rig.close()
+        print(f"logs: {folder}")
     sys.exit(0 if ok else 1)
 
 
