@@ -56,7 +56,8 @@ record PostgresProblem(DatabaseServer server) {
             case NO_RIGHT -> new StoreException.Failed("the role " + server.user() + " of " + server.name()
                     + " lacks a right: " + reason(failed) + " (expected: CREATE and USAGE on the schema, and"
                     + " SELECT, INSERT, UPDATE, DELETE on its tables)", failed);
-            default -> new StoreException.Failed(server.name() + " failed: " + reason(failed), failed);
+            default -> new StoreException.Failed(
+                    server.name() + " failed: " + reason(failed) + hint(failed), failed);
         };
     }
 

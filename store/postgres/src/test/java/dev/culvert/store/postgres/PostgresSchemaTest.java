@@ -114,10 +114,12 @@ class PostgresSchemaTest {
                 .isInstanceOf(StoreException.Away.class)
                 .hasMessageContaining("the PostgreSQL database x at 127.0.0.1:1 can't be reached");
         assertThatThrownBy(() -> open(with(there, there.hosts(), "absent"), schema(List.of(List.of(FIRST)))))
-                .hasMessageContaining("database \"absent\" does not exist");
+                .hasMessageContaining("database \"absent\" does not exist"
+                        + " (expected: a database that exists; create it with CREATE DATABASE)");
         assertThatThrownBy(
                 () -> open(TestServer.at(there.database(), "nobody"), schema(List.of(List.of(FIRST)))))
-                .hasMessageContaining("role \"nobody\" does not exist");
+                .hasMessageContaining("role \"nobody\" does not exist (expected: user and"
+                        + " passwordFile that the server accepts)");
     }
 
     private static DatabaseServer with(DatabaseServer there, String hosts, String database) {
