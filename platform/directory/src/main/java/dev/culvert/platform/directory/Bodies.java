@@ -88,11 +88,17 @@ final class Bodies {
         }
     }
 
+    /** The last four are the public platform's form, in place of the others ({@link PublicRule}). */
     record NewRule(String entity, List<String> actions, List<String> teams, List<String> users,
-            Map<String, List<String>> attributes) {
+            Map<String, List<String>> attributes, @Nullable String resource, @Nullable String action,
+            @Nullable String team, List<String> tags) {
         static NewRule of(JsonFields fields) {
-            return new NewRule(fields.text("entity"), fields.requiredTexts("actions"), fields.texts("teams"),
-                    fields.texts("users"), fields.textsByName("attributes"));
+            return PublicRule.isIn(fields)
+                    ? PublicRule.of(fields)
+                    : new NewRule(fields.text("entity"), fields.requiredTexts("actions"),
+                            fields.texts("teams"),
+                            fields.texts("users"), fields.textsByName("attributes"), null, null, null,
+                            List.of());
         }
 
         Rule rule() {
@@ -130,6 +136,16 @@ final class Bodies {
 
     static HandlerException invalid(String detail) {
         return HandlerException.of(Reason.BAD_REQUEST, detail);
+    }
+
+    /** Returns a text. Throws HandlerException with BAD_REQUEST unless it is one readable line. */
+    static String line(String field, String text) {
+        try {
+            text(field, text);
+            return text;
+        } catch (IllegalArgumentException e) {
+            throw invalid(String.valueOf(e.getMessage()));
+        }
     }
 
     /** Throws IllegalArgumentException unless the value is one readable line. */

@@ -26,6 +26,7 @@ import dev.culvert.platform.host.StoreSettings;
 import dev.culvert.platform.host.rest.RestApi;
 import dev.culvert.platform.host.rest.RestCall;
 import dev.culvert.platform.host.spi.AccountEnds;
+import dev.culvert.platform.host.spi.AccountSettings;
 import dev.culvert.platform.host.spi.Callers;
 import dev.culvert.platform.host.spi.Decisions;
 import dev.culvert.platform.host.spi.Events;
@@ -100,6 +101,7 @@ public final class DirectoryProvider implements PlatformModule {
     public List<String> mounts() {
         return List.of("/api/accounts/", "/api/users/", "/api/teams/", "/api/keys/", "/api/abac/", "/api/me",
                 "/api/runtimes", "/api/runtime", "/api/runtime-tokens", TokenKeyCalls.PATH, "/api/tokens/",
+                "/api/auth/", "/api/team/", "/api/user",
                 "/api/changes");
     }
 
@@ -133,12 +135,14 @@ public final class DirectoryProvider implements PlatformModule {
         Directory directory = parts(context).directory();
         context.service(RuntimeEnds.class).add(directory::runtimeEnded);
         List<RestCall> calls = new ArrayList<>(PeopleCalls.of(directory, parts(context).notifier()));
+        calls.addAll(PublicNameCalls.of(directory));
         calls.addAll(RuntimeTokenCalls.of(directory, parts(context).decisions(),
                 new AllowedOrigins(parts(context).config().nudge().allow()),
                 context.service(AuditTrail.class)));
         calls.addAll(TokenKeyCalls.of(parts(context).signing()));
         return new Served(RestApi.of(NAME, context, calls),
-                new MeFunction(directory, context.service(Callers.class)));
+                new MeFunction(directory, context.service(AccountSettings.class),
+                        context.service(Callers.class)));
     }
 
     /** The REST calls, and the fields of GraphQL. */

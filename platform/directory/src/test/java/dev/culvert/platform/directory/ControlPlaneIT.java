@@ -145,6 +145,47 @@ class ControlPlaneIT {
     }
 
     @Test
+    void rulesHaveThePublicFormToo() throws Exception {
+        String team = id(call("POST", "/api/teams", admin, "{\"name\":\"ops\"}"));
+        JsonNode rule = json(call("POST", "/api/abac", admin,
+                "{\"resource\":\"pipeline\",\"action\":\"read\",\"team\":\"" + team
+                        + "\",\"tags\":[\"red\"]}"));
+
+        assertThat(rule.path("entity").textValue()).isEqualTo("pipelines");
+        assertThat(rule.at("/actions/0").textValue()).isEqualTo("VIEW");
+        assertThat(rule.at("/teams/0").textValue()).isEqualTo(team);
+        assertThat(rule.at("/attributes/label/0").textValue()).isEqualTo("red");
+        assertThat(call("POST", "/api/abac", admin,
+                "{\"resource\":\"pipeline\",\"action\":\"fly\",\"team\":\"" + team + "\"}").statusCode())
+                .isEqualTo(400);
+    }
+
+    @Test
+    void publicNamesHaveThePublicShapes() throws Exception {
+        String account = json(call("GET", "/api/me", admin, "")).path("account").textValue();
+        HttpResponse<String> key = call("POST", "/api/auth/key", admin, "{\"name\":\"ci\"}");
+        assertThat(key.statusCode()).isEqualTo(200);
+        assertThat(call("GET", "/api/user", key.body(), "").statusCode()).isEqualTo(200);
+        JsonNode keys = json(call("GET", "/api/auth/keys", admin, ""));
+        assertThat(keys.findValuesAsText("name")).contains("ci");
+        String id = key.body().substring(0, key.body().indexOf('.'));
+        assertThat(json(call("GET", "/api/auth/key/" + id, admin, "")).path("_id").textValue()).isEqualTo(id);
+        assertThat(call("DELETE", "/api/auth/key/" + id, admin, "").statusCode()).isEqualTo(204);
+        assertThat(call("GET", "/api/user", key.body(), "").statusCode()).isEqualTo(401);
+        JsonNode user = json(call("GET", "/api/user", admin, ""));
+        assertThat(user.path("activeAccountName").textValue()).isEqualTo("main");
+        assertThat(user.at("/account/0/admins/0").textValue()).isEqualTo(user.path("_id").textValue());
+        JsonNode users = json(call("GET", "/api/accounts/" + account + "/users", admin, ""));
+        assertThat(users.at("/0/email").textValue()).isEqualTo("admin@localhost");
+        String team = json(call("POST", "/api/team", admin, "{\"name\":\"ops\",\"users\":[]}")).path("_id")
+                .textValue();
+        assertThat(call("PUT", "/api/team/" + team + "/" + user.path("_id").textValue() + "/assignUserToTeam",
+                admin, "").statusCode()).isEqualTo(204);
+        assertThat(json(call("GET", "/api/team", admin, "")).at("/0/users/0/email").textValue())
+                .isEqualTo("admin@localhost");
+    }
+
+    @Test
     void tellsWhoAsksInGraphQl() throws Exception {
         String query = "{\"query\":\"query me{me{id name email isAdmin activeAccount{id name}}}\"}";
 

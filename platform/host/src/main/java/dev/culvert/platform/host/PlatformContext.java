@@ -6,6 +6,7 @@ import dev.culvert.http.observe.AuditTrail;
 import dev.culvert.http.observe.Version;
 import dev.culvert.platform.host.rest.ApiDocument;
 import dev.culvert.platform.host.spi.AccountEnds;
+import dev.culvert.platform.host.spi.AccountSettings;
 import dev.culvert.platform.host.spi.Events;
 import dev.culvert.platform.host.spi.Outbox;
 import dev.culvert.platform.host.spi.RuntimeEnds;
@@ -13,6 +14,7 @@ import dev.culvert.platform.host.spi.Store;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
 
 /**
  * The context that the host gives to one module.
@@ -39,6 +41,8 @@ record PlatformContext(PlatformParts parts, String name, List<String> handlers) 
                 AccountEnds.class, parts.accountEnds(),
                 RuntimeEnds.class, parts.runtimeEnds(),
                 AuditTrail.class, parts.audit(),
+                AccountSettings.class,
+                (AccountSettings) account -> Mono.just(AccountSettings.GitSettings.NONE),
                 ApiDocument.class, parts.document(),
                 EventLoops.class, parts.loops(),
                 ControlPlaneConfig.class, parts.config());

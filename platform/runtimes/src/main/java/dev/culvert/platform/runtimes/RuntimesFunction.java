@@ -6,8 +6,10 @@ import dev.culvert.handlers.graphql.GraphQlFunction;
 import dev.culvert.handlers.spi.HandlerException;
 import dev.culvert.handlers.spi.HandlerException.Reason;
 import dev.culvert.http.observe.AuditTrail;
+import dev.culvert.platform.host.rest.StoreRefusal;
 import dev.culvert.platform.host.spi.Callers;
 import dev.culvert.platform.host.spi.PlatformCaller;
+import dev.culvert.store.StoreException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -26,15 +28,18 @@ final class RuntimesFunction implements GraphQlFunction {
     private static final int MAX_ERRORS = 20;
     private static final int MAX_ERROR_CHARS = 1000;
     private static final String NAME = "name";
-    private static final String MUTATION = "Mutation.";
+    private static final String SETTINGS = "settings";
 
     private final Runtimes runtimes;
+    private final GitSettingsFunction settings;
     private final RuntimeView view;
     private final Callers callers;
     private final AuditTrail audit;
 
-    RuntimesFunction(Runtimes runtimes, RuntimeView view, Callers callers, AuditTrail audit) {
+    RuntimesFunction(Runtimes runtimes, GitSettingsFunction settings, RuntimeView view, Callers callers,
+            AuditTrail audit) {
         this.runtimes = runtimes;
+        this.settings = settings;
         this.view = view;
         this.callers = callers;
         this.audit = audit;
@@ -54,31 +59,49 @@ final class RuntimesFunction implements GraphQlFunction {
 
     @Override
     public Map<String, GraphQlField> fields() {
-        return Map.of("Query.runtime", call -> read(call, caller -> runtimes
+        Map<String, GraphQlField> fields = new LinkedHashMap<>();
+        queries(fields);
+        mutations(fields);
+        return fields;
+    }
+
+    private void queries(Map<String, GraphQlField> fields) {
+        fields.put("Query.runtime", call -> read(call, caller -> runtimes
                 .found(caller.account(), text(call, NAME))
-                .map(found -> view.runtime(found.runtime(), found.account()))),
-                "Query.runtimes", call -> read(call, caller -> page(call, caller)),
-                "Query.components", call -> read(call, caller -> runtimes
-                        .runtime(caller.account(), text(call, "runtime"))
-                        .map(view::components)),
-                "Query.shouldBeImplicitConfigurationRuntime", call -> read(call, this::isImplicit),
-                MUTATION + "createRuntime", call -> change(call, "createRuntime",
-                        String.valueOf(arguments(call, "installationArgs").get("runtimeName")),
-                        caller -> create(call, caller)),
-                MUTATION + "deleteRuntime", call -> change(call, "deleteRuntime", text(call, NAME),
-                        caller -> runtimes
-                                .delete(caller.account(), text(call, NAME), false,
-                                        Boolean.TRUE.equals(call.arguments().get("force")))
-                                .thenReturn(1)),
-                MUTATION + "deleteManagedRuntime",
+                .map(found -> view.runtime(found.runtime(), found.account()))));
+        fields.put("Query.runtimes", call -> read(call, caller -> page(call, caller)));
+        fields.put("Query.components", call -> read(call, caller -> runtimes
+                .runtime(caller.account(), text(call, "runtime"))
+                .map(view::components)));
+        fields.put("Query.shouldBeImplicitConfigurationRuntime", call -> read(call, this::isImplicit));
+    }
+
+    private void mutations(Map<String, GraphQlField> fields) {
+        fields.put("Mutation.createRuntime", call -> change(call, "createRuntime",
+                String.valueOf(arguments(call, "installationArgs").get("runtimeName")),
+                caller -> create(call, caller)));
+        fields.put("Mutation.deleteRuntime", call -> change(call, "deleteRuntime", text(call, NAME),
+                caller -> runtimes
+                        .delete(caller.account(), text(call, NAME), false,
+                                Boolean.TRUE.equals(call.arguments().get("force")))
+                        .thenReturn(1)));
+        fields.put("Mutation.deleteManagedRuntime",
                 call -> change(call, "deleteManagedRuntime", text(call, NAME),
                         caller -> runtimes.delete(caller.account(), text(call, NAME), true, true)
-                                .thenReturn(1)),
-                MUTATION + "designateConfigurationRuntime",
+                                .thenReturn(1)));
+        fields.put("Mutation.designateConfigurationRuntime",
                 call -> change(call, "designateConfigurationRuntime", text(call, NAME),
                         caller -> runtimes.designate(caller.account(), text(call, NAME))
-                                .map(found -> view.runtime(found.runtime(), found.account()))),
-                MUTATION + "reportRuntimeErrors", call -> read(call, caller -> report(call, caller)));
+                                .map(found -> view.runtime(found.runtime(), found.account()))));
+        fields.put("Mutation.reportRuntimeErrors", call -> read(call, caller -> report(call, caller)));
+        fields.put("Mutation.updateCsdpSettings", call -> change(call, "updateCsdpSettings", SETTINGS,
+                caller -> told(settings.update(call, caller))));
+        fields.put("Mutation.suggestIscRepo", call -> change(call, "suggestIscRepo", SETTINGS,
+                caller -> told(settings.suggest(call, caller))));
+    }
+
+    private static <T> Mono<T> told(Mono<T> change) {
+        return change.onErrorMap(StoreException.class, StoreRefusal::told);
     }
 
     private Mono<Map<String, String>> create(GraphQlCall call, PlatformCaller caller) {
@@ -106,10 +129,8 @@ final class RuntimesFunction implements GraphQlFunction {
         if (limit < 1 || limit > MAX_PAGE) {
             throw wrong("pagination: " + size + " runtimes (expected: 1.." + MAX_PAGE + ")");
         }
-        // No name is greater than the latter.
-        String from = String
-                .valueOf(asked.getOrDefault(backwards ? "before" : "after", backwards ? "~" : ""));
-        boolean isWithin = backwards ? asked.containsKey("before") : !from.isEmpty();
+        String from = String.valueOf(asked.getOrDefault(backwards ? "before" : "after", ""));
+        boolean isWithin = !from.isEmpty();
         return runtimes.page(caller.account(), from, backwards, limit)
                 .map(page -> view.slice(page, backwards ? page.more() : isWithin,
                         backwards ? isWithin : page.more()));
@@ -149,7 +170,7 @@ final class RuntimesFunction implements GraphQlFunction {
             Function<PlatformCaller, Mono<T>> work) {
         return callers.caller(call.headers(), call.context())
                 .flatMap(
-                        caller -> AuditedChange.of(audit, call.context(), caller, action, "runtime " + object,
+                        caller -> AuditedChange.of(audit, call.context(), caller, action, object,
                                 Mono.defer(() -> {
                                     if (!caller.isAdmin()) {
                                         return Mono.error(HandlerException.of(Reason.FORBIDDEN,

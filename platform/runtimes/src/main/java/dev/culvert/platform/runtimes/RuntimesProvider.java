@@ -15,6 +15,7 @@ import dev.culvert.http.observe.AuditTrail;
 import dev.culvert.platform.host.ControlPlaneConfig;
 import dev.culvert.platform.host.rest.RestApi;
 import dev.culvert.platform.host.spi.AccountEnds;
+import dev.culvert.platform.host.spi.AccountSettings;
 import dev.culvert.platform.host.spi.Callers;
 import dev.culvert.platform.host.spi.Events;
 import dev.culvert.platform.host.spi.Outbox;
@@ -39,6 +40,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -79,6 +81,12 @@ public final class RuntimesProvider implements PlatformModule {
     }
 
     @Override
+    public Map<Class<?>, Function<HandlerContext, ?>> services() {
+        return Map.of(AccountSettings.class,
+                context -> new GitSettingsFunction(context.service(Store.class)));
+    }
+
+    @Override
     public EdgeHandler create(HandlerContext context) {
         RuntimesSettings settings = context.settings(RuntimesSettings.class);
         Store store = context.service(Store.class);
@@ -92,7 +100,8 @@ public final class RuntimesProvider implements PlatformModule {
         context.service(AccountEnds.class).add(runtimes::accountEnded);
         follow(context, settings, clock);
         return new Served(RestApi.of(NAME, context, ArgoRuntimeCalls.of(runtimes)),
-                new RuntimesFunction(runtimes, new RuntimeView(settings), context.service(Callers.class),
+                new RuntimesFunction(runtimes, new GitSettingsFunction(store), new RuntimeView(settings),
+                        context.service(Callers.class),
                         context.service(AuditTrail.class)));
     }
 

@@ -10,6 +10,9 @@ import dev.culvert.config.ConfigSources;
 import dev.culvert.config.yaml.YamlFile;
 import dev.culvert.platform.host.ControlPlane;
 import dev.culvert.platform.host.ControlPlaneConfig;
+import dev.culvert.store.Database.Engine;
+import dev.culvert.store.DatabaseServer;
+import dev.culvert.store.postgres.testing.TestServer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
@@ -46,10 +49,27 @@ final class Plane implements AutoCloseable {
 
     /** Starts one that follows a tunnel server. */
     static Plane start(Path folder, StubServer server) {
+        return start(folder, server, "");
+    }
+
+    /** The lines of an empty store. */
+    static String store(Engine engine) {
+        return switch (engine) {
+            case SQLITE -> "";
+            case POSTGRES -> {
+                DatabaseServer empty = TestServer.database();
+                yield "store: { kind: postgres, url: \"postgresql://" + empty.hosts() + "/" + empty.database()
+                        + "\", user: postgres, tls: \"off\" }\n";
+            }
+        };
+    }
+
+    /** Starts one that follows a tunnel server, with a store. */
+    static Plane start(Path folder, StubServer server, String store) {
         CertificateAuthority ca = CertificateAuthority.create("Culvert tests", Clock.systemUTC());
         ca.writeTo(folder.resolve("ca.crt"), folder.resolve("ca.key"));
         write(folder.resolve("registrar.token"), StubServer.TOKEN + "\n");
-        return start(folder, """
+        return start(folder, store + """
                 handlers:
                   runtimes:
                     server: %s

@@ -8,6 +8,7 @@ import com.fasterxml.jackson.databind.node.MissingNode;
 import dev.culvert.certs.Base64Url;
 import dev.culvert.certs.EnrolmentToken;
 import dev.culvert.platform.runtimes.Plane.Answer;
+import dev.culvert.store.Database.Engine;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -20,23 +21,33 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+/** The API, on both engines. */
+@ParameterizedClass
+@EnumSource
 class RuntimesIT {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     @TempDir
     Path folder;
     private final StubServer server = new StubServer();
+    private final Engine engine;
     private Plane plane;
     private String admin;
     private String account;
 
+    RuntimesIT(Engine engine) {
+        this.engine = engine;
+    }
+
     @BeforeEach
     void start() {
-        plane = Plane.start(folder, server);
+        plane = Plane.start(folder, server, Plane.store(engine));
         admin = plane.admin;
         account = plane.account();
     }
@@ -63,10 +74,12 @@ class RuntimesIT {
         assertThat(plane.call("GET", "/api/me", token, "").status()).isEqualTo(403);
         assertThat(plane.call("GET", "/api/changes", token + "x", "").status()).isEqualTo(401);
         assertThat(plane.call("GET", "/api/changes", hash, "").status()).isEqualTo(401);
-        plane.stop();
-        assertThat(Files.readString(plane.database(), StandardCharsets.ISO_8859_1))
-                .doesNotContain(token.split("\\.", -1)[2]);
-        plane.restart();
+        if (engine == Engine.SQLITE) {
+            plane.stop();
+            assertThat(Files.readString(plane.database(), StandardCharsets.ISO_8859_1))
+                    .doesNotContain(token.split("\\.", -1)[2]);
+            plane.restart();
+        }
     }
 
     @Test
@@ -265,6 +278,37 @@ class RuntimesIT {
         assertThat(plane.graphQl(token, report, Map.of("a", Map.of("runtime", "other", "errors", errors)))
                 .graphQl()).isEqualTo(403);
         assertThat(runtime("prod").path("healthMessage").asText()).isEqualTo("no disk");
+    }
+
+    @Test
+    void meHasThePublicShape() {
+        String token = plane.created(admin, "prod");
+        String me = "query me { me { runtimeName activeAccount { id name gitProvider gitApiUrl sharedConfigRepo csdpValidated admins } } }";
+
+        JsonNode before = plane.graphQl(token, me, Map.of()).json().at("/data/me");
+        assertThat(before.path("runtimeName").asText()).isEqualTo("prod");
+        assertThat(before.at("/activeAccount/csdpValidated").asBoolean()).isFalse();
+        assertThat(plane.graphQl(admin,
+                "mutation { suggestIscRepo(suggestedSharedConfigRepo: \"https://g.test/isc\") }",
+                Map.of()).json().at("/data/suggestIscRepo").asText()).isEqualTo("https://g.test/isc");
+        assertThat(plane.graphQl(admin,
+                "mutation { suggestIscRepo(suggestedSharedConfigRepo: \"https://g.test/x\") }",
+                Map.of()).json().at("/data/suggestIscRepo").asText()).isEqualTo("https://g.test/isc");
+        assertThat(settings("https://jo:secret@g.test/isc").graphQl()).isEqualTo(400);
+        assertThat(settings("https://g.test/other").graphQl()).isEqualTo(200);
+
+        JsonNode after = plane.graphQl(admin, me, Map.of()).json().at("/data/me");
+        assertThat(after.path("runtimeName").isNull()).isTrue();
+        assertThat(after.at("/activeAccount/gitProvider").asText()).isEqualTo("GITHUB");
+        assertThat(after.at("/activeAccount/sharedConfigRepo").asText()).isEqualTo("https://g.test/other");
+        assertThat(after.at("/activeAccount/csdpValidated").asBoolean()).isTrue();
+        assertThat(after.at("/activeAccount/admins")).hasSize(1);
+    }
+
+    private Answer settings(String repo) {
+        return plane.graphQl(admin,
+                "mutation updateCsdpSettings($gitProvider: GitProviders!, $gitApiUrl: String!, $sharedConfigRepo: String!) { updateCsdpSettings(gitProvider: $gitProvider, gitApiUrl: $gitApiUrl, sharedConfigRepo: $sharedConfigRepo) }",
+                Map.of("gitProvider", "GITHUB", "gitApiUrl", "https://api.g.test", "sharedConfigRepo", repo));
     }
 
     @Test

@@ -23,24 +23,24 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** The calls of a tunnel server's admin API that a registrar makes, with the same answers. */
-final class StubServer implements AutoCloseable {
-    static final String TOKEN = "culvert_plane.secret";
+public final class StubServer implements AutoCloseable {
+    public static final String TOKEN = "culvert_plane.secret";
     private static final String RUNTIMES = "/api/v1/runtimes";
     private static final JsonMapper JSON = new JsonMapper();
 
     /** The bodies that created the runtimes, by account and name. */
-    final SortedMap<String, JsonNode> runtimes = new ConcurrentSkipListMap<>();
+    public final SortedMap<String, JsonNode> runtimes = new ConcurrentSkipListMap<>();
     /** Those with webhooks that wait. */
-    final Set<String> pending = ConcurrentHashMap.newKeySet();
+    public final Set<String> pending = ConcurrentHashMap.newKeySet();
     /** The changes that were made, in their order. */
-    final List<String> changes = new CopyOnWriteArrayList<>();
+    public final List<String> changes = new CopyOnWriteArrayList<>();
     /** The calls that are answered, after the change is made, with 503. */
-    final AtomicInteger losing = new AtomicInteger();
+    public final AtomicInteger losing = new AtomicInteger();
     private final HttpServer http;
     /** While it is true each call is 503. */
-    volatile boolean away;
+    public volatile boolean away;
 
-    StubServer() {
+    public StubServer() {
         try {
             http = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         } catch (IOException e) {
@@ -51,7 +51,7 @@ final class StubServer implements AutoCloseable {
         http.start();
     }
 
-    String url() {
+    public String url() {
         return "http://127.0.0.1:" + http.getAddress().getPort();
     }
 

@@ -222,6 +222,11 @@ public final class Directory {
         return read(connection -> PeopleTable.users(connection, account));
     }
 
+    /** The ids of an account's administrators, the first 100. */
+    public Mono<List<String>> admins(String account) {
+        return read(connection -> PeopleTable.admins(connection, account));
+    }
+
     public Mono<User> addUser(String account, String name, String email, boolean admin) {
         return change(account, "user", null, connection -> people.addUser(connection,
                 new User(Id.create(), account, name, email, admin, false)));

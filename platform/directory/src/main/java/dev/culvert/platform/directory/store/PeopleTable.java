@@ -54,6 +54,11 @@ final class PeopleTable {
         Rows.update(connection, "DELETE FROM accounts WHERE id = ?", id);
     }
 
+    static List<String> admins(Connection connection, String account) throws SQLException {
+        return Rows.list(connection, row -> row.getString(1),
+                "SELECT id FROM users WHERE account = ? AND admin = 1 ORDER BY id LIMIT 100", account);
+    }
+
     static List<User> users(Connection connection, String account) throws SQLException {
         return Rows.list(connection, PeopleTable::user, USER + "account = ? ORDER BY name, id", account);
     }

@@ -37,6 +37,7 @@ public final class AccountTable {
     public static void remove(Connection connection, String account) throws SQLException {
         Rows.update(connection, "DELETE FROM runtimes_runtimes WHERE account = ?", account);
         Rows.update(connection, "DELETE FROM runtimes_accounts WHERE account = ?", account);
+        SettingsTable.remove(connection, account);
     }
 
     /** The deleted runtime with a name, or null. */

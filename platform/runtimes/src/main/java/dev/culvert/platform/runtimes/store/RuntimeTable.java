@@ -36,14 +36,19 @@ public final class RuntimeTable {
                 SELECT + "account = ? AND name > ? ORDER BY name LIMIT " + limit, account, after);
     }
 
-    /** The last runtimes of an account before a name, in the order of names. */
+    /**
+     * The last runtimes of an account, in the order of names.
+     *
+     * @param before those before this name; empty: of all
+     */
     public static List<StoredRuntime> pageBefore(Connection connection, String account, String before,
             int limit) throws SQLException {
-        return Rows
-                .list(connection, RuntimeTable::runtime,
-                        SELECT + "account = ? AND name < ? ORDER BY name DESC LIMIT " + limit, account,
-                        before)
-                .reversed();
+        String end = " ORDER BY name DESC LIMIT " + limit;
+        List<StoredRuntime> found = before.isEmpty()
+                ? Rows.list(connection, RuntimeTable::runtime, SELECT + "account = ?" + end, account)
+                : Rows.list(connection, RuntimeTable::runtime, SELECT + "account = ? AND name < ?" + end,
+                        account, before);
+        return found.reversed();
     }
 
     /** The first runtimes of all accounts after a name, in the order of accounts and names. */

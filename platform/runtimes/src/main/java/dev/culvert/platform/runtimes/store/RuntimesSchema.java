@@ -23,7 +23,10 @@ public final class RuntimesSchema {
                       designated INTEGER NOT NULL) STRICT""", """
                     CREATE TABLE runtimes_ended (
                       account TEXT NOT NULL, name TEXT NOT NULL, since INTEGER NOT NULL, refusal TEXT,
-                      PRIMARY KEY (account, name)) STRICT"""));
+                      PRIMARY KEY (account, name)) STRICT"""),
+            List.of("""
+                    CREATE TABLE runtimes_settings (
+                      account TEXT PRIMARY KEY, git_provider TEXT, git_api_url TEXT, shared_config_repo TEXT) STRICT"""));
 
     private static final List<List<String>> POSTGRES = List.of(List.of("""
             CREATE TABLE runtimes_runtimes (
@@ -38,7 +41,10 @@ public final class RuntimesSchema {
                       designated INTEGER NOT NULL)""", """
                     CREATE TABLE runtimes_ended (
                       account TEXT NOT NULL, name TEXT NOT NULL, since BIGINT NOT NULL, refusal TEXT,
-                      PRIMARY KEY (account, name))"""));
+                      PRIMARY KEY (account, name))"""),
+            List.of("""
+                    CREATE TABLE runtimes_settings (
+                      account TEXT PRIMARY KEY, git_provider TEXT, git_api_url TEXT, shared_config_repo TEXT)"""));
 
     /** The statements of each version, for each engine. */
     public static final TableVersions VERSIONS = new TableVersions(SQLITE, POSTGRES);
