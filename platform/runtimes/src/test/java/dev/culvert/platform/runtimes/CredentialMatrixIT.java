@@ -82,6 +82,7 @@ class CredentialMatrixIT {
         rows(Row.RUNTIME, "POST /api/tokens/resolve", "GET /api/changes", "PUT /api/runtime");
         rows(Row.ITSELF, "GET /api/argo-runtime/{name}/storeKey");
         field(Row.HOLDER, "Query.me", "{ me { id runtimeName activeAccount { admins } } }");
+        field(Row.HOLDER, "Query.rootFields", "{ rootFields }");
         field(Row.HOLDER, "Query.runtime", "{ runtime(name: \"prod\") { accessMode } }");
         field(Row.HOLDER, "Query.runtimes", "{ runtimes { edges { cursor } } }");
         field(Row.HOLDER, "Query.components", "{ components(runtime: \"prod\") { edges { cursor } } }");
