@@ -138,6 +138,7 @@ public final class AdminHandler implements EdgeHandler {
             case StoreException.Absent absent -> HandlerException.of(Reason.NOT_FOUND, detail);
             case StoreException.Conflict conflict -> HandlerException.of(Reason.CONFLICT, detail);
             case StoreException.Full full -> HandlerException.of(Reason.CONFLICT, detail);
+            case StoreException.Unfit unfit -> HandlerException.of(Reason.BAD_REQUEST, detail);
             case StoreException.Busy busy ->
                 HandlerException.of(Reason.OVERLOADED, detail).retryAfter(RETRY_WHEN_BUSY);
             case StoreException.Held held ->

@@ -43,6 +43,15 @@ public abstract sealed class StoreException extends RuntimeException {
         }
     }
 
+    /** The data to read or write is of a form that the database can't keep. */
+    public static final class Unfit extends StoreException {
+        private static final long serialVersionUID = 1L;
+
+        public Unfit(String message) {
+            super(message, null);
+        }
+    }
+
     /** Too many changes wait, or the store is closed. A later retry may succeed. */
     public static final class Busy extends StoreException {
         private static final long serialVersionUID = 1L;

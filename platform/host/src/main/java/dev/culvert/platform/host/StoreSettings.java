@@ -27,13 +27,14 @@ public record StoreSettings(
         @Setting(value = "Hosts and database of postgres; of several hosts the primary is used", accepts = "a URL as postgresql://db1.example.com:5432,db2.example.com/culvert, without user and password") @Nullable String url,
         @Setting(value = "Role of postgres, which owns the tables", byDefault = "culvert") String user,
         @Setting("File with the role's password, read for each connection; left out: none is sent") @Nullable Path passwordFile,
-        @Setting(value = "verify: TLS, and the certificate must be valid for the host; off: no TLS, for a server on this machine or behind a proxy of its own", byDefault = "verify") Protection tls,
+        @Setting(value = "verify: TLS, and the certificate must be valid for the host; off: no TLS, for a server or a proxy to it on this machine", byDefault = "verify") Protection tls,
         @Setting("PEM file of the authorities that are trusted for the server's certificate; left out: the public ones") @Nullable Path ca,
         @Setting(value = "Connections of this process, which bound its transactions at the same time; 1,000 more operations wait, further ones are refused", byDefault = "10", accepts = "2..200") int maxConnections,
         @Setting(value = "Longest time of a statement of postgres; a COMMIT that waits for a replica may take 15 s longer", byDefault = "10s", accepts = "1s..5m") Duration statementTimeout,
         @Setting(value = "How long a start waits for postgres while it is away", byDefault = "30s", accepts = "0s..10m") Duration startTimeout) {
     private static final Pattern URL = Pattern
             .compile("postgres(?:ql)?://([A-Za-z0-9._:\\[\\],-]+)/([A-Za-z0-9_-]{1,63})");
+    private static final Pattern LOCAL_HOSTS = hosts("(?:localhost|127(?:\\.[0-9]{1,3}){3}|\\[::1])");
     private static final int MAX_WAITING = 1_000;
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(2);
     private static final Duration LOCK_TIMEOUT = Duration.ofSeconds(5);
@@ -43,11 +44,20 @@ public record StoreSettings(
             throw new ConfigException("url",
                     "hosts and a database, as postgresql://db1.example.com:5432,db2.example.com/culvert");
         }
+        if (kind == Kind.POSTGRES && tls == Protection.OFF && !isLocal(url)) {
+            throw new ConfigException("tls",
+                    "verify for a host that is not this machine (off: only for 127.0.0.1, ::1, localhost)");
+        }
         if (maxConnections < 2 || maxConnections > 200) {
             throw new ConfigException("maxConnections", "2..200");
         }
         require("statementTimeout", statementTimeout, Duration.ofSeconds(1), Duration.ofMinutes(5));
         require("startTimeout", startTimeout, Duration.ZERO, Duration.ofMinutes(10));
+    }
+
+    private static Pattern hosts(String host) {
+        String one = host + "(?::[0-9]{1,5})?";
+        return Pattern.compile(one + "(?:," + one + ")*");
     }
 
     /** The engines. */
@@ -84,6 +94,11 @@ public record StoreSettings(
         return new DatabaseServer(parts.group(1), parts.group(2), user, passwordFile, tls == Protection.OFF,
                 ca,
                 maxConnections, MAX_WAITING, CONNECT_TIMEOUT, statementTimeout, LOCK_TIMEOUT, startTimeout);
+    }
+
+    private static boolean isLocal(@Nullable String url) {
+        Matcher parts = URL.matcher(String.valueOf(url));
+        return parts.matches() && LOCAL_HOSTS.matcher(parts.group(1)).matches();
     }
 
     private static void require(String key, Duration value, Duration least, Duration most) {

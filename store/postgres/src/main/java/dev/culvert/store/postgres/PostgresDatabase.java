@@ -90,15 +90,26 @@ public final class PostgresDatabase implements Database {
     /** As {@link dev.culvert.store.DatabaseEngine#open}. */
     static Mono<PostgresDatabase> open(DatabaseServer server, SchemaParts schema) {
         var problem = new PostgresProblem(server);
-        return Mono.fromCallable(() -> {
-            new PostgresSchema(server, schema).migrate();
-            return new PostgresDatabase(server, PostgresPool.of(server));
+        return Mono.<PostgresDatabase>create(sink -> {
+            var isCancelled = new AtomicBoolean();
+            sink.onCancel(() -> isCancelled.set(true));
+            Thread.ofVirtual().name("culvert-store").start(() -> {
+                try {
+                    new PostgresSchema(server, schema).migrate();
+                    if (!isCancelled.get()) {
+                        sink.success(new PostgresDatabase(server, PostgresPool.of(server)));
+                    }
+                } catch (Throwable failed) {
+                    sink.error(failed);
+                }
+            });
         })
-                .subscribeOn(Schedulers.boundedElastic())
+                .doOnDiscard(PostgresDatabase.class, unwanted -> unwanted.pool.close())
                 .onErrorMap(SQLException.class, problem::told)
                 .retryWhen(Retry
                         .fixedDelay(server.startTimeout().dividedBy(START_PAUSE), START_PAUSE)
-                        .filter(StoreException.Away.class::isInstance)
+                        .filter(failed -> failed instanceof StoreException.Away
+                                || failed instanceof StoreException.Busy)
                         .doBeforeRetry(again -> tellWaiting(again, server))
                         .onRetryExhaustedThrow((retry, last) -> last.failure()));
     }
@@ -256,13 +267,26 @@ public final class PostgresDatabase implements Database {
 
     private <T> T withConnection(Work<T> work) throws SQLException {
         Connection connection = connect();
-        try (connection) {
+        try {
             T result = work.run(connection);
             back();
             return result;
         } catch (SQLException | RuntimeException | Error failed) {
             rollBack(connection, failed);
             throw failed;
+        } finally {
+            giveBack(connection);
+        }
+    }
+
+    /** What was committed stays so when its connection can't be given back. */
+    private static void giveBack(Connection connection) {
+        try {
+            connection.close();
+        } catch (SQLException failed) {
+            log.atDebug()
+                    .addKeyValue("reason", PostgresProblem.reason(failed))
+                    .log("a connection was not given back");
         }
     }
 
@@ -277,7 +301,10 @@ public final class PostgresDatabase implements Database {
         try {
             return pool.getConnection();
         } catch (SQLException failed) {
-            gone(failed);
+            // All connections in use say nothing of the server.
+            if (PostgresProblem.isAway(failed)) {
+                gone(failed);
+            }
             throw failed;
         }
     }
@@ -323,8 +350,10 @@ public final class PostgresDatabase implements Database {
         // A COMMIT may wait for a replica: cancelling it would not undo it.
         execute(connection, "SET LOCAL statement_timeout = 0");
         connection.clearWarnings();
+        SQLException warning;
         try {
             connection.commit();
+            warning = connection.getWarnings();
         } catch (SQLException failed) {
             if (PostgresProblem.state(failed).isEmpty() || PostgresProblem.isAway(failed)) {
                 log.atWarn()
@@ -334,7 +363,6 @@ public final class PostgresDatabase implements Database {
             }
             throw failed;
         }
-        SQLException warning = connection.getWarnings();
         if (warning != null) {
             log.atWarn()
                     .addKeyValue("reason", PostgresProblem.reason(warning))

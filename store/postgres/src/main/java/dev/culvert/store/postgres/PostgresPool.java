@@ -52,6 +52,8 @@ final class PostgresPool {
         properties.setProperty("socketTimeout", seconds(server.statementTimeout().plus(SOCKET_SPARE)));
         properties.setProperty("tcpKeepAlive", "true");
         properties.setProperty("gssEncMode", "disable");
+        // It shows rows, and messages go to logs.
+        properties.setProperty("logServerErrorDetail", "false");
         // Also with one host: a server that has become a replica must not be used.
         properties.setProperty("targetServerType", "primary");
         properties.setProperty("hostRecheckSeconds", "1");

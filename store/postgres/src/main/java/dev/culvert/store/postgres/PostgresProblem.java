@@ -3,6 +3,8 @@ package dev.culvert.store.postgres;
 import dev.culvert.store.DatabaseServer;
 import dev.culvert.store.StoreException;
 import java.sql.SQLException;
+import java.sql.SQLNonTransientConnectionException;
+import java.sql.SQLTransientConnectionException;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.util.PSQLException;
@@ -13,8 +15,13 @@ import org.postgresql.util.ServerErrorMessage;
  * appendix A); what never reached the server has a state of class 08 or none.
  */
 record PostgresProblem(DatabaseServer server) {
-    /** 57P: shut down, crashed, not yet up; 25006: it is a replica now; 53300: no connection left. */
-    private static final Set<String> AWAY = Set.of("57P01", "57P02", "57P03", "57P05", "25006", "53300");
+    /** 57P: shut down, crashed, not yet up; 25006: it is a replica now. */
+    private static final Set<String> AWAY = Set.of("57P01", "57P02", "57P03", "57P05", "25006");
+    private static final String NO_CONNECTION_LEFT = "53300";
+    /** Text that the database can't keep: U+0000, or half a surrogate pair. */
+    private static final Set<String> NO_TEXT = Set.of("22021", "22P05");
+    /** The class of constraints. The detail of such a failure shows the row. */
+    private static final String CONSTRAINT = "23";
     private static final Set<String> AGAIN = Set.of("40001", "40P01");
     private static final String DISK_FULL = "53100";
     private static final String LOCK_TIMEOUT = "55P03";
@@ -25,9 +32,15 @@ record PostgresProblem(DatabaseServer server) {
     /** Whether the connection or the server is gone, so that another connection may do. */
     static boolean isAway(SQLException failed) {
         String state = state(failed);
-        return state.startsWith("08") || AWAY.contains(state)
-                || failed instanceof java.sql.SQLTransientConnectionException
-                || failed instanceof java.sql.SQLNonTransientConnectionException;
+        return !isCrowded(failed) && (state.startsWith("08") || AWAY.contains(state)
+                || failed instanceof SQLTransientConnectionException
+                || failed instanceof SQLNonTransientConnectionException);
+    }
+
+    /** Whether there is a server but no connection: none is left at it, or all of the pool are in use. */
+    static boolean isCrowded(SQLException failed) {
+        return NO_CONNECTION_LEFT.equals(state(root(failed)))
+                || failed instanceof SQLTransientConnectionException && failed.getCause() == null;
     }
 
     /** Whether the server ended the transaction for another one's sake. */
@@ -46,6 +59,13 @@ record PostgresProblem(DatabaseServer server) {
             return new StoreException.Away(READ_ONLY.equals(state)
                     ? server.name() + " is a replica now (expected: the primary; looking for it)"
                     : server.name() + " can't be reached: " + reason(failed) + hint(failed), failed);
+        }
+        if (isCrowded(failed)) {
+            return new StoreException.Busy("the database has no connection left; try again later");
+        }
+        if (NO_TEXT.contains(state)) {
+            return new StoreException.Unfit(
+                    "a text has a character that the database can't keep (expected: Unicode without U+0000)");
         }
         return switch (state) {
             case LOCK_TIMEOUT, STATEMENT_TIMEOUT, "40001", "40P01" -> new StoreException.Busy(
@@ -83,7 +103,9 @@ record PostgresProblem(DatabaseServer server) {
             ServerErrorMessage message = told.getServerErrorMessage();
             if (message != null && message.getMessage() != null) {
                 return message.getMessage()
-                        + (message.getDetail() == null ? "" : "; " + message.getDetail());
+                        + (message.getDetail() == null || state(root).startsWith(CONSTRAINT)
+                                ? ""
+                                : "; " + message.getDetail());
             }
         }
         Throwable cause = root.getCause();

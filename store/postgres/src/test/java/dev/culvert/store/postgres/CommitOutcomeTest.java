@@ -16,6 +16,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.CompletableFuture;
@@ -23,6 +24,7 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
 /** How changes end on a server. */
@@ -30,6 +32,9 @@ class CommitOutcomeTest {
     private static final Duration TIME = Duration.ofMinutes(1);
     private static final String WAITS = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
             + " AND clock_timestamp() - query_start > interval '1500 ms'";
+
+    private static final String WAITING = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'advisory'"
+            + " AND datname = current_database()";
 
     /** PostgreSQL commits such a change: it would be wrong to say that it failed. */
     @Test
@@ -122,6 +127,64 @@ class CommitOutcomeTest {
                 .until(() -> add(database, "a").block(TIME), done -> done == 1);
         assertThat(database.away()).isNull();
         database.close().block(TIME);
+    }
+
+    @Test
+    void aServerWithoutAConnectionLeftIsNotAway() {
+        DatabaseServer server = TestServer.database();
+        TestServer.execute(server.database(), "CREATE ROLE few LOGIN");
+        TestServer.execute(server.database(), "GRANT ALL ON SCHEMA public TO few");
+        Database database = open(TestServer.at(server.database(), "few"), Duration.ofSeconds(10));
+        TestServer.execute(server.database(), "ALTER ROLE few CONNECTION LIMIT 1");
+
+        database.transact(LockScope.ROWS, connection -> {
+            // Holds the only connection while another operation needs one.
+            assertThatThrownBy(() -> count(database)).isInstanceOf(StoreException.Busy.class);
+            return 1;
+        }, same -> same).block(TIME);
+
+        assertThat(database.away()).isNull();
+        assertThat(count(database)).isZero();
+        database.close().block(TIME);
+    }
+
+    /** The server's detail of a failed constraint has the whole row. */
+    @Test
+    void aFailureOfAConstraintShowsNoData() {
+        DatabaseServer server = TestServer.database();
+        Database database = open(server, Duration.ofSeconds(10));
+        TestServer.execute(server.database(), "ALTER TABLE things ADD CHECK (name <> 'secret')");
+
+        assertThatThrownBy(() -> add(database, "secret").block(TIME))
+                .isInstanceOf(StoreException.Failed.class)
+                .hasMessageContaining("violates check constraint")
+                .satisfies(failed -> assertThat(failed).hasStackTraceContaining("check constraint"))
+                .extracting(failed -> failed.getMessage() + failed.getCause())
+                .asString()
+                .doesNotContain("secret");
+        database.close().block(TIME);
+    }
+
+    /** No pool is left that nobody closes. */
+    @Test
+    void aStartThatIsCancelledLeavesNoConnection() throws SQLException {
+        DatabaseServer server = TestServer.database();
+        Mono<PostgresDatabase> start = PostgresDatabase.open(server, new SchemaParts(new LinkedHashMap<>(
+                Map.of("things",
+                        List.of(List.of("CREATE TABLE things (name TEXT PRIMARY KEY)", "SELECT wait()"))))));
+        TestServer.execute(server.database(), "CREATE FUNCTION wait() RETURNS void LANGUAGE sql"
+                + " AS 'SELECT pg_advisory_xact_lock(1)'");
+        try (Connection other = TestServer.connect(server.database())) {
+            Rows.count(other, "SELECT count(pg_advisory_lock(1))");
+            Disposable starting = start.subscribe();
+            await().atMost(TIME).until(() -> Rows.count(other, WAITING) == 1);
+            starting.dispose();
+            Rows.count(other, "SELECT count(pg_advisory_unlock(1))");
+
+            await().atMost(TIME)
+                    .until(() -> Rows.count(other, "SELECT count(*) FROM pg_stat_activity"
+                            + " WHERE application_name = 'culvert' AND datname = current_database()") == 0);
+        }
     }
 
     private static void raise(DatabaseServer server, String state) {

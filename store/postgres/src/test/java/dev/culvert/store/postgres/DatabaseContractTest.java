@@ -2,6 +2,7 @@ package dev.culvert.store.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.culvert.store.Database;
 import dev.culvert.store.Database.Engine;
@@ -86,6 +87,38 @@ class DatabaseContractTest {
 
         assertThat(count()).isZero();
         put("b", 2); // the connection is of use
+    }
+
+    @Test
+    void aRefusalCostsNoConnection() {
+        assumeTrue(engine == Engine.POSTGRES);
+        long process = process();
+
+        for (int i = 0; i < 1_000; i++) {
+            Mono<Object> refused = database.transact(LockScope.of("acme"), connection -> {
+                throw new StoreException.Conflict("no");
+            }, same -> same);
+            assertThatThrownBy(() -> refused.block(TIME)).isInstanceOf(StoreException.Conflict.class);
+        }
+
+        assertThat(process()).isEqualTo(process);
+    }
+
+    @Test
+    void textThatTheServerCantKeepIsTheRequestsFault() {
+        assumeTrue(engine == Engine.POSTGRES);
+        long process = process();
+
+        assertThatThrownBy(() -> put("a\u0000b", 1)).isInstanceOf(StoreException.Unfit.class)
+                .hasMessageContaining("expected: Unicode without U+0000");
+        assertThatThrownBy(() -> number("a\u0000b")).isInstanceOf(StoreException.Unfit.class);
+
+        assertThat(process()).isEqualTo(process);
+    }
+
+    /** Of the server's end of the connection. */
+    private long process() {
+        return read(connection -> Rows.count(connection, "SELECT pg_backend_pid()"));
     }
 
     /** Check, then change: what was checked stays true until the commit. */

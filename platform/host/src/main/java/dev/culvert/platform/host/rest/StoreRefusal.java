@@ -19,6 +19,7 @@ public final class StoreRefusal {
             case StoreException.Conflict taken -> HandlerException.of(Reason.CONFLICT, message(taken));
             case StoreException.Full full -> HandlerException.of(Reason.CONFLICT, message(full));
             case StoreException.Absent absent -> HandlerException.of(Reason.NOT_FOUND, message(absent));
+            case StoreException.Unfit unfit -> HandlerException.of(Reason.BAD_REQUEST, message(unfit));
             case StoreException.Busy busy ->
                 HandlerException.of(Reason.OVERLOADED, message(busy)).retryAfter(RETRY);
             case StoreException.Held held ->
