@@ -129,19 +129,26 @@ public final class Reconciler {
                         : Mono.just(names));
     }
 
-    /** A page of work, and where the next one begins. */
-    private record Step(Differences differences, String account, String name, boolean last) {}
+    /**
+     * A page of work, and where the next one begins.
+     *
+     * @param seen the names of the page
+     */
+    private record Step(Differences differences, String account, String name, boolean last,
+            List<String> seen) {}
 
     private Mono<Differences> runtimes(Set<String> names, long began) {
-        return steps((account, name) -> store.change(connection -> {
+        return steps(names, (account, name) -> store.change(connection -> {
             List<StoredRuntime> page = RuntimeTable.all(connection, account, name, PAGE);
             Differences sum = Differences.NONE;
             for (StoredRuntime runtime : page) {
-                sum = sum.plus(judged(connection, runtime, names.remove(key(runtime)), began));
+                sum = sum.plus(judged(connection, runtime, names.contains(key(runtime)), began));
             }
+            List<String> seen = page.stream().map(Reconciler::key).toList();
             return page.isEmpty()
-                    ? new Step(sum, "", "", true)
-                    : new Step(sum, page.getLast().account(), page.getLast().name(), page.size() < PAGE);
+                    ? new Step(sum, "", "", true, seen)
+                    : new Step(sum, page.getLast().account(), page.getLast().name(), page.size() < PAGE,
+                            seen);
         })).flatMap(sum -> store.change(connection -> {
             RuntimeTable.forgetCredentials(connection, began);
             return sum;
@@ -154,9 +161,11 @@ public final class Reconciler {
         Mono<Step> step(String account, String name);
     }
 
-    private static Mono<Differences> steps(Stepping stepping) {
+    /** Takes the names of each page out of {@code names} after its commit: its work may run twice. */
+    private static Mono<Differences> steps(Set<String> names, Stepping stepping) {
         return stepping.step("", "")
                 .expand(step -> step.last ? Mono.empty() : stepping.step(step.account, step.name))
+                .doOnNext(step -> step.seen.forEach(names::remove))
                 .map(Step::differences)
                 .reduce(Differences.NONE, Differences::plus);
     }
@@ -190,23 +199,24 @@ public final class Reconciler {
     }
 
     private Mono<Differences> ended(Set<String> names, long began) {
-        return steps((account, name) -> store.change(connection -> {
+        return steps(names, (account, name) -> store.change(connection -> {
             List<EndedRuntime> page = AccountTable.ended(connection, account, name, PAGE);
             Differences sum = Differences.NONE;
             for (EndedRuntime runtime : page) {
-                sum = sum.plus(judged(connection, runtime,
-                        names.remove(runtime.account() + "/" + runtime.name()), began));
+                sum = sum.plus(judged(connection, runtime, names.contains(key(runtime)), began));
             }
+            List<String> seen = page.stream().map(Reconciler::key).toList();
             return page.isEmpty()
-                    ? new Step(sum, "", "", true)
-                    : new Step(sum, page.getLast().account(), page.getLast().name(), page.size() < PAGE);
+                    ? new Step(sum, "", "", true, seen)
+                    : new Step(sum, page.getLast().account(), page.getLast().name(), page.size() < PAGE,
+                            seen);
         }));
     }
 
     private Differences judged(Connection change, EndedRuntime runtime, boolean isThere, long began)
             throws SQLException {
         if (isThere && runtime.refusal() != null) {
-            return Differences.kept(runtime.account() + "/" + runtime.name() + ": " + runtime.refusal());
+            return Differences.kept(key(runtime) + ": " + runtime.refusal());
         }
         if (runtime.since() + ON_ITS_WAY_SECONDS > began) {
             return Differences.NONE;
@@ -237,6 +247,10 @@ public final class Reconciler {
     }
 
     private static String key(StoredRuntime runtime) {
+        return runtime.account() + "/" + runtime.name();
+    }
+
+    private static String key(EndedRuntime runtime) {
         return runtime.account() + "/" + runtime.name();
     }
 }
