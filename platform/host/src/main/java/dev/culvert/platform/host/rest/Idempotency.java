@@ -12,6 +12,7 @@ import io.netty.handler.codec.http.HttpResponseStatus;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.time.Duration;
 import java.util.HexFormat;
 import java.util.function.Function;
 import java.util.regex.Matcher;
@@ -29,6 +30,8 @@ final class Idempotency {
     private static final String FIELD = "idempotency-key";
     private static final Pattern KEY = Pattern.compile("[!-~]{1,255}");
     private static final Pattern ID = Pattern.compile("\"id\":\"([^\"]{1,128})\"");
+
+    private static final Duration RETRY_WHEN_FULL = Duration.ofMinutes(1);
 
     private Idempotency() {}
 
@@ -58,7 +61,10 @@ final class Idempotency {
                             .contextWrite(Context.of(RepeatableRequest.class, named));
                 })
                 .onErrorResume(RepeatableRequest.Repeated.class,
-                        repeated -> Mono.fromCallable(() -> first(call, request, repeated)));
+                        repeated -> Mono.fromCallable(() -> first(call, request, repeated)))
+                .onErrorMap(RepeatableRequest.TooMany.class,
+                        full -> HandlerException.of(Reason.RATE_LIMITED, String.valueOf(full.getMessage()))
+                                .retryAfter(RETRY_WHEN_FULL));
     }
 
     private static EdgeResponse first(RestCall call, EdgeRequest request,

@@ -30,6 +30,9 @@ public record ModuleTables(SequencedMap<String, TableVersions> modules) implemen
     /** The version of the file as such: earlier programs refuse it. */
     private static final int FILE_VERSION = 3;
 
+    /** The number of a request in its account. Those of earlier versions have none: they end first. */
+    private static final String BY_PLACE = "CREATE INDEX platform_requests_by_place ON platform_requests (account, place)";
+
     private static final TableVersions HOST_TABLES = new TableVersions(List.of(List.of("""
             CREATE TABLE platform_events (
               seq INTEGER PRIMARY KEY AUTOINCREMENT, account TEXT NOT NULL, module TEXT NOT NULL,
@@ -46,7 +49,8 @@ public record ModuleTables(SequencedMap<String, TableVersions> modules) implemen
                       account TEXT NOT NULL, caller TEXT NOT NULL, request TEXT NOT NULL,
                       digest TEXT NOT NULL, body TEXT, created INTEGER NOT NULL,
                       PRIMARY KEY (account, caller, request)) STRICT""",
-                    "CREATE INDEX platform_requests_of_account ON platform_requests (account, created)")),
+                    "CREATE INDEX platform_requests_of_account ON platform_requests (account, created)"),
+            List.of("ALTER TABLE platform_requests ADD COLUMN place INTEGER NOT NULL DEFAULT 0", BY_PLACE)),
             List.of(List.of(
                     """
                             CREATE TABLE platform_events (
@@ -68,7 +72,9 @@ public record ModuleTables(SequencedMap<String, TableVersions> modules) implemen
                               account TEXT NOT NULL, caller TEXT NOT NULL, request TEXT NOT NULL,
                               digest TEXT NOT NULL, body TEXT, created BIGINT NOT NULL,
                               PRIMARY KEY (account, caller, request))""",
-                    "CREATE INDEX platform_requests_of_account ON platform_requests (account, created)")));
+                    "CREATE INDEX platform_requests_of_account ON platform_requests (account, created)"),
+                    List.of("ALTER TABLE platform_requests ADD COLUMN place BIGINT NOT NULL DEFAULT 0",
+                            BY_PLACE)));
 
     /** The tables on a server. */
     public SchemaParts postgres() {

@@ -20,6 +20,7 @@ import reactor.core.publisher.Mono;
 /** The platform's database. Callable from any thread. */
 public final class PlatformStore implements Store {
     private final Database database;
+    private final RequestTable requests;
     private final List<BeforeCommit> beforeCommit = new CopyOnWriteArrayList<>();
     private final List<Consumer<PlatformChange>> afterCommit = new CopyOnWriteArrayList<>();
     /** The changes that run, by their connections. */
@@ -29,6 +30,7 @@ public final class PlatformStore implements Store {
 
     private PlatformStore(Database database) {
         this.database = database;
+        this.requests = new RequestTable(database.engine());
     }
 
     /** Opens or creates {@code file} with these tables. Errors: {@link dev.culvert.store.StoreException}. */
@@ -107,12 +109,12 @@ public final class PlatformStore implements Store {
     }
 
     /** The change of a request that may be sent again: is not made twice. */
-    private static <T> Work<T> once(Work<T> work, RepeatableRequest request) {
+    private <T> Work<T> once(Work<T> work, RepeatableRequest request) {
         return connection -> {
-            long now = System.currentTimeMillis();
-            RequestTable.requireNew(connection, request, now);
+            long now = requests.now(connection);
+            requests.requireNew(connection, request, now);
             T result = work.run(connection);
-            RequestTable.add(connection, request, result, now);
+            requests.add(connection, request, result, now);
             return result;
         };
     }

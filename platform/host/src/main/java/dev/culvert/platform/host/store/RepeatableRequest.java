@@ -57,6 +57,16 @@ public final class RepeatableRequest {
         }
     }
 
+    /** Too many named requests of the account are younger than 15 minutes. Rolls back the change. */
+    public static final class TooMany extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        TooMany(int most) {
+            super("the account made " + most + " requests with an Idempotency-Key within 15 minutes; wait, or"
+                    + " leave it out", null, false, false);
+        }
+    }
+
     String account() {
         return account;
     }
