@@ -3,19 +3,10 @@ package dev.culvert.launcher.expose;
 import dev.culvert.client.TunnelClient;
 import dev.culvert.client.link.ClientEvent;
 import dev.culvert.launcher.logging.Logging;
-import dev.culvert.launcher.run.CommandException;
 import dev.culvert.launcher.run.ExitCode;
 import dev.culvert.launcher.run.Task;
 import java.io.Console;
-import java.io.IOException;
 import java.net.URI;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
-import java.nio.channels.OverlappingFileLockException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.ZoneId;
@@ -46,17 +37,19 @@ public final class HttpCommand implements Task.LongRunning {
 
     private final AtomicReference<@Nullable TunnelClient> running = new AtomicReference<>();
     private final AtomicReference<@Nullable RequestLines> lines = new AtomicReference<>();
-    /** Holds the lock as long as it is open, which it is until the process ends. */
-    private @Nullable FileChannel locked;
+    private final AtomicBoolean stopping = new AtomicBoolean();
+    /** Keeps the lock from the garbage collector. */
+    private final AtomicReference<@Nullable ConnectionLock> lock = new AtomicReference<>();
 
     @Override
     public Mono<Integer> run() {
         return Mono.fromCallable(() -> {
             Logging.errorsToStandardError();
             LocalService exposed = LocalService.parse(service);
-            StoredServer server = StoredServers.ofUser(System.getenv()).chosen(name);
-            lock(server);
-            return serve(server, exposed);
+            StoredServers servers = StoredServers.ofUser(System.getenv());
+            String chosen = servers.chosen(name);
+            lock.set(ConnectionLock.take(servers, chosen));
+            return serve(servers.read(chosen), exposed);
         }).subscribeOn(Schedulers.boundedElastic()).flatMap(served -> served);
     }
 
@@ -64,7 +57,7 @@ public final class HttpCommand implements Task.LongRunning {
         RequestLines shown = new RequestLines(System.out, isColoured(System.getenv()),
                 Clock.system(ZoneId.systemDefault())).start();
         lines.set(shown);
-        var told = new Told(server, exposed, shown);
+        var told = new Told(server.publicUrl().orElse(null), exposed, shown);
         if (!exposed.listens()) {
             shown.note("nothing listens at " + exposed.url() + " yet; until something does, callers get 502");
         }
@@ -76,6 +69,7 @@ public final class HttpCommand implements Task.LongRunning {
 
     @Override
     public Mono<Void> stop(Duration grace) {
+        stopping.set(true);
         TunnelClient client = running.get();
         Duration patience = grace.compareTo(MAX_GRACE) < 0 ? grace : MAX_GRACE;
         Mono<Void> stopped = client == null ? Mono.empty() : client.stop(patience);
@@ -85,46 +79,11 @@ public final class HttpCommand implements Task.LongRunning {
                 shown.note("ended; " + shown.requests() + " requests");
                 shown.close();
             }
-            unlock();
+            ConnectionLock held = lock.get();
+            if (held != null) {
+                held.close();
+            }
         }).subscribeOn(Schedulers.boundedElastic()));
-    }
-
-    /** Two commands with one identity would take the runtime over from each other for ever. */
-    private void lock(StoredServer server) {
-        Path file = server.folder().resolve("lock");
-        try {
-            FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-            if (channel.tryLock() == null) {
-                throw running(server, Files.readString(file).strip());
-            }
-            locked = channel;
-            channel.truncate(0);
-            channel.write(ByteBuffer.wrap(
-                    (ProcessHandle.current().pid() + "\n").getBytes(StandardCharsets.US_ASCII)));
-        } catch (OverlappingFileLockException e) {
-            throw running(server, String.valueOf(ProcessHandle.current().pid()));
-        } catch (IOException e) {
-            throw new CommandException(ExitCode.CONFIG,
-                    file + " can't be written: " + e.getMessage()
-                            + " (expected: a folder that this user may write to)");
-        }
-    }
-
-    private void unlock() {
-        FileChannel channel = locked;
-        if (channel != null) {
-            try {
-                channel.close();
-            } catch (IOException e) {
-                // The end of the process releases it.
-            }
-        }
-    }
-
-    private static CommandException running(StoredServer server, String pid) {
-        return new CommandException(ExitCode.UNAVAILABLE, "culvert http runs already with the connection "
-                + server.name() + ", as process " + pid
-                + "; end that one, or connect another runtime under another --name");
     }
 
     private static boolean isColoured(Map<String, String> environment) {
@@ -134,15 +93,16 @@ public final class HttpCommand implements Task.LongRunning {
     }
 
     /** Tells the events of the connection, each once. Called on event loops. */
-    private static final class Told {
-        private final StoredServer server;
+    private final class Told {
+        private final @Nullable URI url;
         private final LocalService exposed;
         private final RequestLines lines;
         private final AtomicBoolean connected = new AtomicBoolean();
         private final AtomicReference<String> failure = new AtomicReference<>("");
 
-        Told(StoredServer server, LocalService exposed, RequestLines lines) {
-            this.server = server;
+        /** @param url as the server named it last; null if it named none */
+        Told(@Nullable URI url, LocalService exposed, RequestLines lines) {
+            this.url = url;
             this.exposed = exposed;
             this.lines = lines;
         }
@@ -155,8 +115,11 @@ public final class HttpCommand implements Task.LongRunning {
                 }
                 case ClientEvent.Waiting waiting -> lines.note(
                         "another client serves " + waiting.runtime() + ", this one waits until it has gone");
-                case ClientEvent.Disconnected lost -> lines.note(
-                        "connection lost, dialling again: " + lost.reason());
+                case ClientEvent.Disconnected lost -> {
+                    if (!stopping.get()) {
+                        lines.note("connection lost, dialling again: " + lost.reason());
+                    }
+                }
                 case ClientEvent.NotConnected failed -> {
                     if (!failed.reason().equals(failure.getAndSet(failed.reason()))) {
                         lines.note("not connected, trying on: " + failed.reason());
@@ -166,8 +129,10 @@ public final class HttpCommand implements Task.LongRunning {
         }
 
         private String opened(ClientEvent.Connected live) {
-            URI url = server.publicUrl().orElseGet(() -> URI.create("https://" + live.host()));
-            return url + " leads to " + exposed.url() + " (Ctrl-C ends it)";
+            URI shown = url != null && live.host().equalsIgnoreCase(url.getHost())
+                    ? url
+                    : URI.create("https://" + live.host());
+            return shown + " leads to " + exposed.url() + " (Ctrl-C ends it)";
         }
     }
 }

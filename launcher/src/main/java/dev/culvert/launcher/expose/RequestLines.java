@@ -20,7 +20,9 @@ final class RequestLines implements AutoCloseable {
     static final int MAX_WAITING = 1_000;
     private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("HH:mm:ss");
     private static final long LAST_LINES_SECONDS = 2;
-    private static final int MAX_TARGET = 200;
+    private static final int MAX_METHOD = 20;
+    private static final int MAX_TEXT = 200;
+    private static final int MAX_NOTE = 600;
 
     private final PrintStream out;
     private final boolean coloured;
@@ -109,7 +111,7 @@ final class RequestLines implements AutoCloseable {
     private String text(Line line) {
         return switch (line) {
             case Line.Request request -> time(request.at()) + "  " + text(request.exchange());
-            case Line.Note note -> time(note.at()) + "  " + note.text();
+            case Line.Note note -> time(note.at()) + "  " + printable(note.text(), MAX_NOTE);
             case Line.End end -> "";
         };
     }
@@ -119,12 +121,18 @@ final class RequestLines implements AutoCloseable {
     }
 
     private String text(EndedExchange exchange) {
-        String target = exchange.target().replaceAll("\\p{C}", "?");
-        String cut = target.length() > MAX_TARGET ? target.substring(0, MAX_TARGET) + "…" : target;
+        String target = printable(exchange.target(), MAX_TEXT);
         String status = exchange.status() == 0 ? "---" : String.valueOf(exchange.status());
-        String reason = exchange.reason().isEmpty() ? "" : "  " + exchange.reason().replaceAll("\\p{C}", "?");
-        return exchange.method() + " " + cut + "  " + painted(status, exchange.status()) + "  "
+        String reason = exchange.reason().isEmpty() ? "" : "  " + printable(exchange.reason(), MAX_TEXT);
+        return printable(exchange.method(), MAX_METHOD) + " " + target + "  "
+                + painted(status, exchange.status()) + "  "
                 + duration(exchange.nanos()) + reason;
+    }
+
+    /** Peers name what is shown in a terminal. */
+    private static String printable(String text, int most) {
+        String cut = text.length() > most ? text.substring(0, most) + "…" : text;
+        return cut.replaceAll("\\p{C}", "?");
     }
 
     private static String duration(long nanos) {

@@ -57,7 +57,7 @@ record StoredServer(String name, Path folder, List<URI> addresses) {
         }
     }
 
-    /** Writes the file and copies the authorities. The folder must exist. */
+    /** Writes the file and copies the authorities; removes those that are not named. */
     void write(@Nullable Path serverCa, @Nullable Path extraCa) throws IOException {
         copy(serverCa, SERVER_CA);
         copy(extraCa, EXTRA_CA);
@@ -68,7 +68,9 @@ record StoredServer(String name, Path folder, List<URI> addresses) {
     }
 
     private void copy(@Nullable Path authorities, String to) throws IOException {
-        if (authorities != null) {
+        if (authorities == null) {
+            Files.deleteIfExists(folder.resolve(to));
+        } else {
             AtomicFile.write(folder.resolve(to), Files.readAllBytes(authorities), "rw-------");
         }
     }

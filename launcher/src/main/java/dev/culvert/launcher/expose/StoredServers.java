@@ -1,14 +1,17 @@
 package dev.culvert.launcher.expose;
 
+import dev.culvert.certs.Sha256;
+import dev.culvert.config.Reason;
 import dev.culvert.launcher.run.CommandException;
 import dev.culvert.launcher.run.ExitCode;
 import java.io.IOException;
-import java.nio.file.DirectoryNotEmptyException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Comparator;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
@@ -22,8 +25,11 @@ import org.jspecify.annotations.Nullable;
  */
 record StoredServers(Path root) {
     static final String DEFAULT = "default";
-    /** Never the name of a server, as it has a dot. */
-    private static final String UNFINISHED = ".unfinished";
+    /** Never in the name of a server, as they have a dot. */
+    private static final String UNFINISHED = ".unfinished-";
+    private static final String REPLACED = ".replaced";
+    /** What may not be thrown away: a key to which a token is or may be bound. */
+    private static final List<String> KEYS = List.of("client.key", "client.crt", "next.key");
     private static final Pattern NAME = Pattern.compile("[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?");
 
     /** Those of this user (XDG Base Directory Specification). */
@@ -55,7 +61,11 @@ record StoredServers(Path root) {
         try (Stream<Path> folders = Files.list(root)) {
             return folders.filter(Files::isDirectory)
                     .map(folder -> String.valueOf(folder.getFileName()))
+                    .map(name -> name.endsWith(REPLACED) // one that recover brings back
+                            ? name.substring(0, name.length() - REPLACED.length())
+                            : name)
                     .filter(name -> NAME.matcher(name).matches())
+                    .distinct()
                     .sorted()
                     .toList();
         } catch (IOException e) {
@@ -63,8 +73,8 @@ record StoredServers(Path root) {
         }
     }
 
-    /** The server of that name; with null the only one, or the one that is named {@code default}. */
-    StoredServer chosen(@Nullable String name) {
+    /** The name that is meant: with null the only one, or {@code default}. */
+    String chosen(@Nullable String name) {
         if (name != null) {
             requireName(name);
         }
@@ -80,48 +90,76 @@ record StoredServers(Path root) {
                     ? "several servers are known here and none is named " + DEFAULT + " (expected: --name)"
                     : "no server is named " + name + " here") + "; there are: " + String.join(", ", names));
         }
-        return StoredServer.read(wanted, root.resolve(wanted));
+        return wanted;
+    }
+
+    /** The server of a name. The caller has its lock. */
+    StoredServer read(String name) {
+        recover(name);
+        return StoredServer.read(name, root.resolve(name));
+    }
+
+    /** Creates the folder of all. */
+    Path makeRoot() {
+        return made(root);
     }
 
     /**
-     * The folder in which a connection is made. One that was left unfinished goes on with its key, because
-     * the token may be bound to it.
+     * Completes what a {@link #finish} that was cut off has begun: a connection that was moved away for one
+     * that never came is back. The caller has the name's lock.
      */
-    Path unfinished(String name) {
-        Path folder = root.resolve(name + UNFINISHED);
+    void recover(String name) {
+        Path before = root.resolve(name + REPLACED);
         try {
-            Files.createDirectories(folder,
-                    PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
-            return folder;
+            if (Files.exists(before) && !has(name)) {
+                Files.move(before, root.resolve(name), StandardCopyOption.ATOMIC_MOVE);
+            }
+            remove(before);
         } catch (IOException e) {
-            throw unusable(folder, e);
+            throw unusable(before, e);
         }
     }
 
-    /** Gives the unfinished folder its name. Replaces the folder that has it. */
-    Path finish(String name) {
+    /**
+     * The folder in which a connection is made, another one for each token. One that was left unfinished goes
+     * on with its key, because the token may be bound to it.
+     */
+    Path unfinished(String name, String token) {
+        byte[] digest = Sha256.of(token.getBytes(StandardCharsets.UTF_8)).bytes();
+        return made(root.resolve(name + UNFINISHED + HexFormat.of().formatHex(digest, 0, 8)));
+    }
+
+    /** Gives an unfinished folder its name. Replaces the folder that has it. The caller has its lock. */
+    Path finish(String name, Path unfinished) {
         Path folder = root.resolve(name);
-        Path before = root.resolve(name + ".replaced");
         try {
-            remove(before);
+            recover(name);
             if (Files.exists(folder)) {
-                Files.move(folder, before, StandardCopyOption.ATOMIC_MOVE);
+                Files.move(folder, root.resolve(name + REPLACED), StandardCopyOption.ATOMIC_MOVE);
             }
-            Files.move(root.resolve(name + UNFINISHED), folder, StandardCopyOption.ATOMIC_MOVE);
-            remove(before);
+            Files.move(unfinished, folder, StandardCopyOption.ATOMIC_MOVE);
+            recover(name);
             return folder;
         } catch (IOException e) {
             throw unusable(folder, e);
         }
     }
 
-    /** Removes the folder of a connection that was refused for good, unless it holds a key. */
-    void abandon(String name) {
-        Path folder = root.resolve(name + UNFINISHED);
+    /** Removes an unfinished folder, unless it holds a key. */
+    static void abandon(Path unfinished) {
         try {
-            if (!Files.exists(folder.resolve("next.key"))) {
-                remove(folder);
+            if (KEYS.stream().noneMatch(key -> Files.exists(unfinished.resolve(key)))) {
+                remove(unfinished);
             }
+        } catch (IOException e) {
+            throw unusable(unfinished, e);
+        }
+    }
+
+    private static Path made(Path folder) {
+        try {
+            return Files.createDirectories(folder,
+                    PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
         } catch (IOException e) {
             throw unusable(folder, e);
         }
@@ -138,11 +176,9 @@ record StoredServers(Path root) {
         }
     }
 
-    private static CommandException unusable(Path path, IOException failed) {
-        String reason = failed instanceof DirectoryNotEmptyException
-                ? "another process uses it"
-                : String.valueOf(failed.getMessage());
+    static CommandException unusable(Path path, IOException failed) {
         return new CommandException(ExitCode.CONFIG, path
-                + " can't be used: " + reason + " (expected: a folder that this user may write to)");
+                + " can't be used: " + Reason.of(failed)
+                + " (expected: a folder that this user may write to)");
     }
 }

@@ -71,11 +71,19 @@ final class ObservedExchange implements ResponseSink {
 
     @Override
     public void head(Http2Headers head, boolean ended) {
-        CharSequence code = head.status();
-        status = code == null ? 0 : Integer.parseInt(code.toString());
+        status = number(head.status());
         response.head(head, ended);
         if (ended || status == SWITCHING) {
             report("");
+        }
+    }
+
+    /** The pool has checked it; a failure here would leave the caller without a response. */
+    private static int number(@Nullable CharSequence status) {
+        try {
+            return status == null ? 0 : Integer.parseInt(status, 0, status.length(), 10);
+        } catch (NumberFormatException e) {
+            return 0;
         }
     }
 
