@@ -30,7 +30,7 @@ import threading
 import time
 
 from handover import Load, write_nginx
-from parts import Part, culvert, free_port
+from parts import Gateway, Part, culvert, free_port
 
 DOMAIN = "handover.test"
 HOST = "acme-prod." + DOMAIN
@@ -111,29 +111,17 @@ class WebSockets:
             thread.join(max(0.0, end - time.monotonic()))
 
 
-class Rig:
+class Rig(Gateway):
     def __init__(self, folder):
-        self.folder = folder
-        self.edge, self.tunnel, self.admin = free_port(), free_port(), free_port()
+        super().__init__(folder, DOMAIN)
         self.upstream = free_port()
         write_nginx(folder, self.upstream)
         os.chmod(folder, 0o711)  # nginx's workers may not be ours
         self.nginx = subprocess.Popen(["nginx", "-c", str(folder / "nginx.conf"), "-p", str(folder)])
         ws = []
         echo(ws)
-        culvert("certs", "init", "--dir", folder / "certs", "--domain", DOMAIN)
-        (folder / "server.yaml").write_text(f"""\
-edge: {{ listen: 127.0.0.1:{self.edge}, domain: {DOMAIN}, tls: {{ certificate: certs/edge.crt, key: certs/edge.key }} }}
-tunnel:
-  listen: 127.0.0.1:{self.tunnel}
-  tls: {{ certificate: certs/tunnel.crt, key: certs/tunnel.key }}
-  ca: {{ certificate: certs/ca.crt, key: certs/ca.key }}
-admin: {{ listen: 127.0.0.1:{self.admin}, tokenFile: admin.token }}
-dataDir: data
-logLevel: info
-""")
-        self.server = Part("server", folder, "server", "--config", str(folder / "server.yaml"))
-        self.server.wait('"event":"listening"', START)
+        self.start("server", "listening")
+        self.server = self.parts["server"]
         self.health = {}
         self.clients = {}
         for name in ("a", "b"):
@@ -158,7 +146,7 @@ router:
     def api(self):
         return "--admin", f"http://127.0.0.1:{self.admin}", "--admin-token-file", self.folder / "admin.token"
 
-    def start(self, name, event):
+    def start_client(self, name, event):
         self.clients[name] = Part("client-" + name, self.folder, "client", "--config",
                                   str(self.folder / (name + ".yaml")))
         self.clients[name].wait(f'"event":"{event}"', START)
@@ -194,14 +182,14 @@ def round_of(rig, way, owner, other, load):
     process.wait(40)
     rig.clients[other].find("tunnel opened", began, HELD)
     time.sleep(0.5)
-    rig.start(owner, "waiting")
+    rig.start_client(owner, "waiting")
     time.sleep(0.5)
     return promoted - seen, promoted - began, load.failures[failed:]
 
 
 def ends(rig, rounds, callers):
-    rig.start("a", "connected")
-    rig.start("b", "waiting")
+    rig.start_client("a", "connected")
+    rig.start_client("b", "waiting")
     ok = True
     owner, other = "a", "b"
     count = rig.promotions()
@@ -238,7 +226,7 @@ def rolling(rig, owner, other, callers):
         before = rig.clients[name]
         before.process.send_signal(signal.SIGTERM)
         before.process.wait(60)
-        rig.start(name, "waiting")
+        rig.start_client(name, "waiting")
     sockets.join(40)
     load.end()
     endings = {ending: sockets.endings.count(ending) for ending in sorted(set(sockets.endings))}

@@ -7,8 +7,9 @@ import com.sun.net.httpserver.HttpServer;
 import dev.culvert.certs.PemFiles;
 import dev.culvert.certs.tls.ServerTrust;
 import dev.culvert.certs.tls.TlsContexts;
-import dev.culvert.launcher.certs.CertsFolder;
 import dev.culvert.launcher.run.ExitCode;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
@@ -19,6 +20,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
+import javax.net.ssl.SNIHostName;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -35,15 +37,7 @@ class ExposeCommandsIT {
 
     @BeforeEach
     void writeFilesAndServe() throws Exception {
-        new CertsFolder(folder).init("x.test");
-        Files.writeString(folder.resolve("server.yaml"),
-                """
-                        edge:   { listen: "127.0.0.1:0", domain: x.test, tls: { certificate: edge.crt, key: edge.key } }
-                        tunnel: { listen: "127.0.0.1:0", tls: { certificate: tunnel.crt, key: tunnel.key },
-                                  ca: { certificate: ca.crt, key: ca.key } }
-                        admin:  { listen: "127.0.0.1:0" }
-                        dataDir: data
-                        """);
+        Launched.writeServer(folder);
         service = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         service.createContext("/", exchange -> {
             byte[] hello = "hello".getBytes(StandardCharsets.UTF_8);
@@ -136,8 +130,8 @@ class ExposeCommandsIT {
             return files.filter(file -> !file.toString().endsWith(".crt")).map(file -> {
                 try {
                     return PosixFilePermissions.toString(Files.getPosixFilePermissions(file)) + " " + file;
-                } catch (java.io.IOException e) {
-                    throw new java.io.UncheckedIOException(e);
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
                 }
             }).toList();
         }
@@ -149,7 +143,7 @@ class ExposeCommandsIT {
         Integer status = HttpClient.create()
                 .remoteAddress(() -> new InetSocketAddress(InetAddress.getLoopbackAddress(), edge))
                 .secure(spec -> spec.sslContext(tls)
-                        .serverNames(new javax.net.ssl.SNIHostName(HOST)))
+                        .serverNames(new SNIHostName(HOST)))
                 .headers(fields -> fields.set("host", HOST))
                 .get()
                 .uri(path)

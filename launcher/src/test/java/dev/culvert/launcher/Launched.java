@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.culvert.launcher.certs.CertsFolder;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -29,6 +30,19 @@ public final class Launched implements AutoCloseable {
         this.process = process;
         this.out = out;
         this.err = err;
+    }
+
+    /** Writes certificates for {@code x.test}, and {@code server.yaml} for a server with free ports. */
+    static void writeServer(Path folder) throws IOException {
+        new CertsFolder(folder).init("x.test");
+        Files.writeString(folder.resolve("server.yaml"),
+                """
+                        edge:   { listen: "127.0.0.1:0", domain: x.test, tls: { certificate: edge.crt, key: edge.key } }
+                        tunnel: { listen: "127.0.0.1:0", tls: { certificate: tunnel.crt, key: tunnel.key },
+                                  ca: { certificate: ca.crt, key: ca.key } }
+                        admin:  { listen: "127.0.0.1:0" }
+                        dataDir: data
+                        """);
     }
 
     public static Launched start(Path folder, String... arguments) throws IOException {

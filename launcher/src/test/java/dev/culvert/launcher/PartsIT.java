@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.culvert.launcher.certs.CertsFolder;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -21,15 +20,7 @@ class PartsIT {
 
     @BeforeEach
     void writeCertificatesAndConfiguration() throws IOException {
-        new CertsFolder(folder).init("x.test");
-        Files.writeString(folder.resolve("server.yaml"),
-                """
-                        edge:   { listen: "127.0.0.1:0", domain: x.test, tls: { certificate: edge.crt, key: edge.key } }
-                        tunnel: { listen: "127.0.0.1:0", tls: { certificate: tunnel.crt, key: tunnel.key },
-                                  ca: { certificate: ca.crt, key: ca.key } }
-                        admin:  { listen: "127.0.0.1:0" }
-                        dataDir: data
-                        """);
+        Launched.writeServer(folder);
     }
 
     @Test

@@ -4,11 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.culvert.launcher.certs.CertsFolder;
 import dev.culvert.launcher.run.ExitCode;
 import java.net.InetAddress;
 import java.net.ServerSocket;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
@@ -23,15 +21,7 @@ class PreflightCommandsIT {
 
     @BeforeEach
     void writeCertificatesAndConfiguration() throws Exception {
-        new CertsFolder(folder).init("x.test");
-        Files.writeString(folder.resolve("server.yaml"),
-                """
-                        edge:   { listen: "127.0.0.1:0", domain: x.test, tls: { certificate: edge.crt, key: edge.key } }
-                        tunnel: { listen: "127.0.0.1:0", tls: { certificate: tunnel.crt, key: tunnel.key },
-                                  ca: { certificate: ca.crt, key: ca.key } }
-                        admin:  { listen: "127.0.0.1:0" }
-                        dataDir: data
-                        """);
+        Launched.writeServer(folder);
     }
 
     private String file(String name) {

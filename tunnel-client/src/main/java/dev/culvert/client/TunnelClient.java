@@ -192,7 +192,7 @@ public final class TunnelClient {
 
     private void notEnrolled(String reason) {
         sessions.failed(reason);
-        events.accept(new ClientEvent.NotConnected(reason, Duration.ZERO));
+        events.accept(new ClientEvent.NotConnected(reason));
     }
 
     private ClientStatus status() {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.culvert.certs.Sha256;
+import dev.culvert.relay.testing.MovableClock;
 import dev.culvert.server.runtime.RegisteredRuntime;
 import dev.culvert.server.runtime.RuntimeName;
 import dev.culvert.server.runtime.RuntimeStore;

@@ -16,6 +16,7 @@ import dev.culvert.relay.quota.RuntimeLimit;
 import dev.culvert.relay.quota.RuntimeQuota;
 import dev.culvert.relay.quota.RuntimeQuotas;
 import dev.culvert.relay.quota.RuntimeUsage.Refusal;
+import dev.culvert.relay.testing.MovableClock;
 import dev.culvert.server.access.AccessRules;
 import dev.culvert.server.runtime.RegisteredRuntime;
 import dev.culvert.server.runtime.RuntimeName;

@@ -115,10 +115,9 @@ final class Attack implements AutoCloseable {
 
     /** Repeats an action at most at a rate per second until the attack ends or a peer leaves, one after the other. */
     void inTurn(double perSecond, Action action) {
-        aside(() -> {
+        Thread.ofVirtual().start(() -> {
             long next = System.nanoTime();
-            while (runs()) {
-                action.run();
+            while (runs() && attempt(action)) {
                 next = Math.max(next + (long) (NANOS / perSecond), System.nanoTime() - NANOS);
                 LockSupport.parkNanos(next - System.nanoTime());
             }
@@ -131,15 +130,18 @@ final class Attack implements AutoCloseable {
         }
     }
 
-    private void attempt(Action action) {
+    /** Returns whether the action was done. */
+    private boolean attempt(Action action) {
         try {
             action.run();
             done.incrementAndGet();
+            return true;
         } catch (IOException e) {
             cut.incrementAndGet();
         } catch (Exception e) {
             faults.add(e.toString());
         }
+        return false;
     }
 
     /** The server did what it must not. */

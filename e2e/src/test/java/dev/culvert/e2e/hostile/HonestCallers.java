@@ -97,7 +97,9 @@ final class HonestCallers {
 
     /** Returns what it got instead of a 200. */
     private String call(String address) {
+        String phase = "while it connected";
         try (RawHttp1 caller = RawHttp1.connect(attack.target, address, attack.host())) {
+            phase = "while it waited for the response";
             List<String> head = caller
                     .lines("GET / HTTP/1.1", "Host: " + attack.host(), "Connection: close", "")
                     .head()
@@ -111,7 +113,7 @@ final class HonestCallers {
                             .map(field -> ", " + field)
                             .collect(Collectors.joining());
         } catch (IOException e) {
-            return String.valueOf(e.getMessage());
+            return e.getMessage() + " " + phase;
         }
     }
 

@@ -63,7 +63,7 @@ final class StandbyScenarios {
             attack.fault("a fifth instance waits");
         } catch (IOException refused) {
             if (!String.valueOf(refused.getMessage()).startsWith("CONFLICT another client serves")) {
-                attack.fault("the fifth instance was told " + refused.getMessage());
+                attack.fault("the fifth instance got " + refused.getMessage());
             }
         }
         RawTunnel loud = waiting.getFirst().reading(frame -> {

@@ -10,6 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.time.Instant;
 import java.time.ZoneOffset;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 
@@ -81,7 +82,7 @@ class RequestLinesTest {
         }
     }
 
-    private java.util.List<String> printed() {
+    private List<String> printed() {
         return bytes.toString(StandardCharsets.UTF_8).lines().toList();
     }
 

@@ -1,7 +1,5 @@
 package dev.culvert.client.link;
 
-import java.time.Duration;
-
 /**
  * An event of a client, for an embedding program or the operator. Delivered on an event loop; the receiver
  * must not block.
@@ -37,7 +35,6 @@ public sealed interface ClientEvent {
      * A dial has failed while there is no live session. The client dials again by itself.
      *
      * @param reason the reason, for an operator
-     * @param retry the time until then; zero: not known yet
      */
-    record NotConnected(String reason, Duration retry) implements ClientEvent {}
+    record NotConnected(String reason) implements ClientEvent {}
 }

@@ -131,8 +131,8 @@ final class Link {
         /** The server does not accept the identity. */
         void refused();
 
-        /** A connection could not be opened, and is dialled again after {@code retry}. */
-        void failed(Link link, String reason, Duration retry);
+        /** A connection could not be opened, and is dialled again. */
+        void failed(String reason);
     }
 
     Link(Shared shared, int index, EventLoop loop) {
@@ -217,7 +217,7 @@ final class Link {
 
     private void retry(Duration delay, String reason) {
         if (!stopped && !paused) {
-            shared.observer.failed(this, reason, delay);
+            shared.observer.failed(reason);
         }
         again(delay, reason, Level.WARN, "no tunnel connection");
     }

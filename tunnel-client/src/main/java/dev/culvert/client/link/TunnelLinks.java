@@ -185,9 +185,9 @@ public final class TunnelLinks implements Link.Observer, TunnelFigures {
     }
 
     @Override
-    public void failed(Link link, String reason, Duration retry) {
+    public void failed(String reason) {
         if (!isLive()) {
-            events.accept(new ClientEvent.NotConnected(reason, retry));
+            events.accept(new ClientEvent.NotConnected(reason));
         }
     }
 

@@ -245,7 +245,7 @@ class LinkTest {
                     public void refused() {}
 
                     @Override
-                    public void failed(Link of, String reason, Duration retry) {}
+                    public void failed(String reason) {}
                 });
         Link started = new Link(shared, 0, loops.next());
         link = started;

@@ -16,7 +16,7 @@ import dev.culvert.protocol.netty.StreamListener;
 import dev.culvert.protocol.netty.WindowPool;
 import dev.culvert.protocol.session.SessionEvent.StreamReset;
 import dev.culvert.relay.quota.MemoryBudget;
-import dev.culvert.server.MovableClock;
+import dev.culvert.relay.testing.MovableClock;
 import dev.culvert.server.enrol.CertificateIssuer;
 import dev.culvert.server.enrol.RenewalService;
 import dev.culvert.server.enrol.RenewalService.Proven;

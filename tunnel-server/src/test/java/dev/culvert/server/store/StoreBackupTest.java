@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.culvert.certs.Sha256;
 import dev.culvert.http.net.EventLoops;
 import dev.culvert.inbox.Inbox;
-import dev.culvert.server.MovableClock;
+import dev.culvert.relay.testing.MovableClock;
 import dev.culvert.server.TestInbox;
 import dev.culvert.server.runtime.Generations;
 import dev.culvert.server.runtime.RegisteredRuntime;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.culvert.admin.AdminRole;
 import dev.culvert.admin.AdminToken;
-import dev.culvert.server.MovableClock;
+import dev.culvert.relay.testing.MovableClock;
 import dev.culvert.server.store.SqliteRuntimeStore;
 import dev.culvert.server.store.StoreLimits;
 import java.lang.reflect.Proxy;

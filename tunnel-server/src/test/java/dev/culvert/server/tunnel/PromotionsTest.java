@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.culvert.protocol.frame.ErrorCode;
 import dev.culvert.protocol.frame.Hello;
 import dev.culvert.relay.quota.MemoryBudget;
-import dev.culvert.server.MovableClock;
+import dev.culvert.relay.testing.MovableClock;
 import dev.culvert.server.runtime.RegisteredRuntime;
 import dev.culvert.server.runtime.RuntimeName;
 import dev.culvert.server.runtime.WaitingClient;

@@ -2,7 +2,7 @@ package dev.culvert.server.tunnel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.culvert.server.MovableClock;
+import dev.culvert.relay.testing.MovableClock;
 import dev.culvert.server.runtime.RuntimeName;
 import dev.culvert.server.tunnel.ServerEvents.Seen;
 import dev.culvert.store.StoreException;

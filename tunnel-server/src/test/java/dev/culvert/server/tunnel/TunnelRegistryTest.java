@@ -7,7 +7,7 @@ import dev.culvert.protocol.frame.StreamKind;
 import dev.culvert.protocol.netty.StreamListener;
 import dev.culvert.protocol.session.SessionEvent.StreamReset;
 import dev.culvert.relay.quota.MemoryBudget;
-import dev.culvert.server.MovableClock;
+import dev.culvert.relay.testing.MovableClock;
 import dev.culvert.server.runtime.RegisteredRuntime;
 import dev.culvert.server.runtime.RuntimeName;
 import dev.culvert.server.runtime.SessionView;

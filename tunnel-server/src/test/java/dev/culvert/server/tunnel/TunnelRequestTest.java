@@ -18,7 +18,7 @@ import dev.culvert.relay.quota.MemoryBudget;
 import dev.culvert.relay.quota.OwnLimits;
 import dev.culvert.relay.quota.RuntimeLimit;
 import dev.culvert.relay.quota.RuntimeQuotas;
-import dev.culvert.server.MovableClock;
+import dev.culvert.relay.testing.MovableClock;
 import dev.culvert.server.access.AccessRules;
 import dev.culvert.server.runtime.RegisteredRuntime;
 import dev.culvert.server.runtime.RuntimeName;

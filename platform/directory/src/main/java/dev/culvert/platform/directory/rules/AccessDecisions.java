@@ -32,7 +32,7 @@ public final class AccessDecisions {
     private final KeptValues<String, RuleIndex> rules;
     private final KeptValues<Member, Optional<Membership>> members;
     private final Disposable.Swap following = Disposables.swap();
-    /** Whether changes of other processes are told. Nothing is kept before. */
+    /** Whether changes of other processes arrive. Until then nothing is cached. */
     private volatile boolean isFollowing;
     /** Written by the feed's thread alone. */
     private volatile long lastSeq = -1;

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import com.nimbusds.jwt.SignedJWT;
 import dev.culvert.platform.directory.wrapping.WrappingException;
 import dev.culvert.platform.directory.wrapping.WrappingKeyFile;
+import dev.culvert.relay.testing.MovableClock;
 import dev.culvert.store.Database.Engine;
 import dev.culvert.store.StoreException;
 import java.io.IOException;
@@ -36,7 +37,7 @@ class SigningKeysTest {
     @TempDir
     Path folder;
 
-    private final TestClock clock = new TestClock();
+    private final MovableClock clock = new MovableClock();
     private final Engine engine;
     private DirectoryFile open;
     private Directory directory;
@@ -76,9 +77,9 @@ class SigningKeysTest {
         assertThat(jwt.getHeader().getKeyID()).isEqualTo(kids().getFirst());
         assertThat(jwt.getJWTClaimsSet().getStringClaim("key")).isEqualTo(jo.key().id());
         assertThat(holder(issued)).isNotNull();
-        clock.add(Duration.ofSeconds(3599));
+        clock.advance(Duration.ofSeconds(3599));
         assertThat(holder(issued)).isNotNull();
-        clock.add(Duration.ofSeconds(1));
+        clock.advance(Duration.ofSeconds(1));
         assertThat(holder(issued)).isNull();
     }
 
@@ -114,7 +115,7 @@ class SigningKeysTest {
         RuntimeTokens.Issued issued = get(directory.issueToken(brief, "prod", 3600));
 
         assertThat(issued.expires()).isEqualTo(directory.now() + 60);
-        clock.add(Duration.ofSeconds(60));
+        clock.advance(Duration.ofSeconds(60));
         assertThat(holder(issued)).isNull();
     }
 
@@ -133,7 +134,7 @@ class SigningKeysTest {
         String kid = get(keys.rotate(false, false)).kid();
 
         assertThat(kidOf(issue(60))).isNotEqualTo(kid);
-        clock.add(Duration.ofSeconds(SigningKeys.SIGNS_AFTER_SECONDS));
+        clock.advance(Duration.ofSeconds(SigningKeys.SIGNS_AFTER_SECONDS));
         RuntimeTokens.Issued after = issue(60);
         assertThat(kidOf(after)).isEqualTo(kid);
         assertThat(holder(before)).isNotNull();
@@ -142,7 +143,7 @@ class SigningKeysTest {
         // A token of a process whose clock is late, and one that was forged with the old secret.
         long now = directory.now();
         SigningKeys.Unwrapped old = get(keys.unwrap(kidOf(before)));
-        clock.add(Duration.ofSeconds(90));
+        clock.advance(Duration.ofSeconds(90));
         assertThat(holder(signed(old, now + 30, now + 3000))).isNotNull();
         assertThat(holder(signed(old, now + 90, now + 3000))).isNull();
     }
@@ -151,7 +152,7 @@ class SigningKeysTest {
     void anOldKeyLeavesWhenItsTokensHaveEnded() {
         String first = kids().getFirst();
         get(keys.rotate(false, false));
-        clock.add(Duration.ofSeconds(3600 + SigningKeys.SKEW_SECONDS + SigningKeys.SIGNS_AFTER_SECONDS));
+        clock.advance(Duration.ofSeconds(3600 + SigningKeys.SKEW_SECONDS + SigningKeys.SIGNS_AFTER_SECONDS));
 
         get(keys.rotate(false, false));
 
@@ -186,7 +187,7 @@ class SigningKeysTest {
         var other = new SigningKeys(open.store(), new WrappingKeyFile(folder.resolve("token.key")), clock);
         other.open(false).block(TIME);
         String kid = get(other.rotate(false, false)).kid();
-        clock.add(Duration.ofSeconds(SigningKeys.SIGNS_AFTER_SECONDS));
+        clock.advance(Duration.ofSeconds(SigningKeys.SIGNS_AFTER_SECONDS));
 
         assertThat(kidOf(issue(60))).isEqualTo(kid);
         assertThat(holder(signed(get(other.unwrap(kid)), directory.now(), directory.now() + 9))).isNotNull();

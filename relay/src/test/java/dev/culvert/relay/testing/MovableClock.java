@@ -1,4 +1,4 @@
-package dev.culvert.platform.directory.store;
+package dev.culvert.relay.testing;
 
 import java.time.Clock;
 import java.time.Duration;
@@ -7,10 +7,10 @@ import java.time.ZoneId;
 import java.time.ZoneOffset;
 
 /** A clock that a test moves. */
-final class TestClock extends Clock {
-    private volatile Instant now = Instant.ofEpochSecond(1_800_000_000);
+public final class MovableClock extends Clock {
+    private volatile Instant now = Instant.parse("2026-01-02T03:04:05Z");
 
-    void add(Duration time) {
+    public void advance(Duration time) {
         now = now.plus(time);
     }
 
