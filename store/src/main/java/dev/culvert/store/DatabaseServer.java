@@ -14,10 +14,12 @@ import org.jspecify.annotations.Nullable;
  * @param isPlain whether connections are without TLS; else the certificate must be valid for the host
  * @param ca PEM file of the authorities that are trusted; null: the public ones
  * @param maxConnections the number of connections, which bounds the transactions at the same time
- * @param maxWaiting the number of operations that may wait for a connection; further ones are refused at once
+ * @param maxWaiting the number of operations that may wait for their turn, of which the changes of one {@link
+ *     LockScope} get a quarter; further ones are refused at once
  * @param connectTimeout how long an operation waits for a connection
  * @param statementTimeout how long a statement may run; a COMMIT may take longer
- * @param lockTimeout how long a change waits for others
+ * @param lockTimeout how long an operation waits for its turn in this process, and then a change for those of
+ *     other processes
  * @param startTimeout how long the start waits for the server
  */
 public record DatabaseServer(String hosts, String database, String user, @Nullable Path passwordFile,

@@ -117,11 +117,15 @@ public final class DirectoryProvider implements PlatformModule {
 
     @Override
     public Map<Class<?>, Function<HandlerContext, ?>> services() {
-        return Map.of(Callers.class, context -> new KeyCheck(parts(context).directory()),
+        return Map.of(Callers.class, context -> keyCheck(parts(context)),
                 Decisions.class, context -> new RuleDecisions(parts(context).decisions()),
                 RuntimeKeys.class, context -> parts(context).directory().runtimeKeys(),
                 RuntimeCalls.class, context -> parts(context).runtimes(),
                 OperatorRecovery.class, context -> recovery(parts(context).directory()));
+    }
+
+    private static KeyCheck keyCheck(Parts parts) {
+        return new KeyCheck(parts.directory(), parts.config().store().maxWaiting());
     }
 
     private static OperatorRecovery recovery(Directory directory) {

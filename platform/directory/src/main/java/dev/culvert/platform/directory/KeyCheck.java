@@ -26,27 +26,32 @@ import reactor.core.publisher.Sinks;
  * x-access-token}.
  */
 final class KeyCheck implements Callers {
-    /** The maximum number of concurrent look-ups of API keys: a tenth of the database's queue. */
-    static final int MAX_LOOK_UPS = 1_000;
+    /** The look-ups of API keys at the same time take at most this part of the database's queue. */
+    private static final int PART_OF_QUEUE = 10;
 
     private static final Duration RETRY = Duration.ofSeconds(1);
 
-    private final Quota<SourceAddress> lookUps = new Quota<>(MAX_LOOK_UPS);
+    private final Quota<SourceAddress> lookUps;
 
     private final Function<String, Mono<KeyOwner>> holders;
     private final Function<String, Mono<Account>> accounts;
 
-    KeyCheck(Directory directory) {
-        this(directory::holder, directory::account);
+    /**
+     * @param queue the number of operations that may wait for the database
+     */
+    KeyCheck(Directory directory, int queue) {
+        this(directory::holder, directory::account, queue);
     }
 
     /**
      * @param holders of keys; empty for a key of nobody's
      * @param accounts by their ids
+     * @param queue the number of operations that may wait for the database
      */
-    KeyCheck(Function<String, Mono<KeyOwner>> holders, Function<String, Mono<Account>> accounts) {
+    KeyCheck(Function<String, Mono<KeyOwner>> holders, Function<String, Mono<Account>> accounts, int queue) {
         this.holders = holders;
         this.accounts = accounts;
+        this.lookUps = new Quota<>(Math.max(1, queue / PART_OF_QUEUE));
     }
 
     @Override

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.culvert.handlers.spi.HandlerException;
 import dev.culvert.handlers.spi.RequestContext;
 import dev.culvert.platform.directory.store.KeyText;
+import dev.culvert.platform.host.StoreSettings;
 import io.netty.handler.codec.http.DefaultHttpHeaders;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -14,12 +15,16 @@ import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 
 class KeyCheckTest {
-    private final KeyCheck keys = new KeyCheck(token -> Mono.never(), account -> Mono.never());
+    /** A tenth of PostgreSQL's queue: reads and changes need the rest. */
+    private static final int MAX_LOOK_UPS = 100;
+
+    private final KeyCheck keys = new KeyCheck(token -> Mono.never(), account -> Mono.never(),
+            StoreSettings.postgres("postgresql://127.0.0.1/culvert", "culvert").maxWaiting());
     private final List<HandlerException.Reason> flood = new ArrayList<>();
 
     @Test
     void aFloodOfKeysGivesWayToAnotherSource() {
-        for (int i = 0; i < KeyCheck.MAX_LOOK_UPS + 1; i++) {
+        for (int i = 0; i < MAX_LOOK_UPS + 1; i++) {
             lookUp("127.0.0.66", flood);
         }
         assertThat(flood).containsExactly(HandlerException.Reason.OVERLOADED);
@@ -34,7 +39,7 @@ class KeyCheckTest {
     @Test
     void callersBehindAProxyAreOnDifferentAccounts() {
         InetSocketAddress proxy = new InetSocketAddress("10.0.0.1", 1);
-        for (int i = 0; i < KeyCheck.MAX_LOOK_UPS; i++) {
+        for (int i = 0; i < MAX_LOOK_UPS; i++) {
             lookUp(RequestContext.of("r", proxy).withSource(address("192.0.2.66")), flood);
         }
 

@@ -55,8 +55,8 @@ import reactor.core.scheduler.Schedulers;
 public final class ControlPlane {
     private static final String FILE = "directory.db";
     static final String GRAPHQL = "/2.0/api/graphql";
-    /** Operations that wait for the database; more are refused at once. */
-    private static final SqliteLimits DATABASE = new SqliteLimits(10_000, Duration.ofSeconds(5));
+    /** How long a start waits for another process to release the file. */
+    private static final Duration LOCK_TIMEOUT = Duration.ofSeconds(5);
     private static final Set<String> OPERATORS_PAGES = Set.of("/metrics", "/readyz");
     /** How often the outbox is asked whether it is late. */
     private static final Duration LOOK = Duration.ofSeconds(15);
@@ -104,8 +104,8 @@ public final class ControlPlane {
 
     private static Mono<PlatformStore> open(ControlPlaneConfig config, ModuleTables tables) {
         return switch (config.store().kind()) {
-            case SQLITE -> PlatformStore.open(config.dataDir().resolve(FILE), tables, DATABASE,
-                    Clock.systemUTC());
+            case SQLITE -> PlatformStore.open(config.dataDir().resolve(FILE), tables,
+                    new SqliteLimits(config.store().maxWaiting(), LOCK_TIMEOUT), Clock.systemUTC());
             case POSTGRES -> DatabaseEngine
                     .open(Database.Engine.POSTGRES, config.store().server(), tables.postgres())
                     .map(PlatformStore::of);

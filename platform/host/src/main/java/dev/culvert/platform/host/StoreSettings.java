@@ -29,12 +29,14 @@ public record StoreSettings(
         @Setting("File with the role's password, read for each connection; left out: none is sent") @Nullable Path passwordFile,
         @Setting(value = "verify: TLS, and the certificate must be valid for the host; off: no TLS, for a server or a proxy to it on this machine", byDefault = "verify") Protection tls,
         @Setting("PEM file of the authorities that are trusted for the server's certificate; left out: the public ones") @Nullable Path ca,
-        @Setting(value = "Connections of this process, which bound its transactions at the same time; 1,000 more operations wait, further ones are refused", byDefault = "10", accepts = "2..200") int maxConnections,
+        @Setting(value = "Connections of this process, of which a third, at most 3, is for reads alone; 1,000 more operations wait for up to 5 s, further ones are refused", byDefault = "10", accepts = "2..200") int maxConnections,
         @Setting(value = "Longest time of a statement of postgres; a COMMIT that waits for a replica may take 15 s longer", byDefault = "10s", accepts = "1s..5m") Duration statementTimeout,
         @Setting(value = "How long a start waits for postgres while it is away", byDefault = "30s", accepts = "0s..10m") Duration startTimeout) {
     private static final Pattern URL = Pattern
             .compile("postgres(?:ql)?://([A-Za-z0-9._:\\[\\],-]+)/([A-Za-z0-9_-]{1,63})");
     private static final Pattern LOCAL_HOSTS = hosts("(?:localhost|127(?:\\.[0-9]{1,3}){3}|\\[::1])");
+    /** Operations that wait for the database; more are refused at once. */
+    private static final int MAX_WAITING_FOR_FILE = 10_000;
     private static final int MAX_WAITING = 1_000;
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(2);
     private static final Duration LOCK_TIMEOUT = Duration.ofSeconds(5);
@@ -85,6 +87,11 @@ public record StoreSettings(
                 Duration.ofSeconds(30));
     }
 
+    /** The number of operations that may wait for the database; more are refused at once. */
+    public int maxWaiting() {
+        return kind == Kind.POSTGRES ? MAX_WAITING : MAX_WAITING_FOR_FILE;
+    }
+
     /** The server of {@code postgres}. */
     DatabaseServer server() {
         Matcher parts = URL.matcher(String.valueOf(url));
@@ -93,7 +100,7 @@ public record StoreSettings(
         }
         return new DatabaseServer(parts.group(1), parts.group(2), user, passwordFile, tls == Protection.OFF,
                 ca,
-                maxConnections, MAX_WAITING, CONNECT_TIMEOUT, statementTimeout, LOCK_TIMEOUT, startTimeout);
+                maxConnections, maxWaiting(), CONNECT_TIMEOUT, statementTimeout, LOCK_TIMEOUT, startTimeout);
     }
 
     private static boolean isLocal(@Nullable String url) {

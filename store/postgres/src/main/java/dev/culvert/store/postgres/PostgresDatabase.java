@@ -20,10 +20,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
@@ -36,7 +33,7 @@ import reactor.util.retry.Retry;
 
 /**
  * A database on a PostgreSQL server, shared with other processes. Each operation runs on a virtual thread of
- * its own, with one of a bounded number of connections; a bounded number of others wait for one.
+ * its own, with one of a bounded number of connections; others wait in an {@link OperationQueue}.
  *
  * <p>Changes are READ COMMITTED; what they check stays true because they exclude others by their {@link
  * LockScope}, with locks that the server gives up at the end of the transaction. Reads see one snapshot. A
@@ -62,20 +59,16 @@ public final class PostgresDatabase implements Database {
     private final DatabaseServer server;
     private final PostgresProblem problem;
     private final HikariDataSource pool;
-    private final Semaphore connections;
-    /** Operations that have a connection or wait for one. */
-    private final AtomicInteger operations = new AtomicInteger();
+    private final OperationQueue queue;
     private final AtomicReference<@Nullable Absence> absence = new AtomicReference<>();
     /** By {@link System#nanoTime}; 0: never. */
     private final AtomicLong failureLogged = new AtomicLong();
-    private final AtomicBoolean isClosing = new AtomicBoolean();
-    private volatile boolean closed;
 
     private PostgresDatabase(DatabaseServer server, HikariDataSource pool) {
         this.server = server;
         this.problem = new PostgresProblem(server);
         this.pool = pool;
-        this.connections = new Semaphore(server.maxConnections(), true);
+        this.queue = new OperationQueue(server.maxConnections(), server.maxWaiting());
     }
 
     /**
@@ -130,7 +123,7 @@ public final class PostgresDatabase implements Database {
 
     @Override
     public <T> Mono<T> read(Work<T> work) {
-        return operation(() -> again(() -> withConnection(connection -> {
+        return operation(null, () -> again(() -> withConnection(connection -> {
             execute(connection, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY");
             T result = work.run(connection);
             connection.rollback();
@@ -140,7 +133,7 @@ public final class PostgresDatabase implements Database {
 
     @Override
     public <T, R> Mono<R> transact(LockScope scope, Work<T> work, Function<T, R> then) {
-        return operation(() -> then.apply(again(() -> withConnection(connection -> {
+        return operation(scope, () -> then.apply(again(() -> withConnection(connection -> {
             lock(connection, scope);
             T result = work.run(connection);
             commit(connection);
@@ -180,12 +173,7 @@ public final class PostgresDatabase implements Database {
     @Override
     public Mono<Void> close() {
         return Mono.<Void>fromCallable(() -> {
-            if (!isClosing.compareAndSet(false, true)) {
-                return null;
-            }
-            closed = true;
-            boolean isIdle = connections.tryAcquire(server.maxConnections(), CLOSE_PATIENCE.toMillis(),
-                    TimeUnit.MILLISECONDS);
+            boolean isIdle = queue.close(CLOSE_PATIENCE);
             if (!isIdle) {
                 log.atWarn().log("the database is closed while changes run");
             }
@@ -194,20 +182,18 @@ public final class PostgresDatabase implements Database {
         }).subscribeOn(Schedulers.boundedElastic());
     }
 
-    /** Runs work on a virtual thread, in its turn. Cancelling drops work that has not begun. */
-    private <T> Mono<T> operation(Callable<T> work) {
+    /**
+     * Runs work on a virtual thread, in its turn. Cancelling drops work that has not begun.
+     *
+     * @param scope of a change; null: the work reads
+     */
+    private <T> Mono<T> operation(@Nullable LockScope scope, Callable<T> work) {
         return Mono.create(sink -> {
-            if (operations.incrementAndGet() > server.maxConnections() + server.maxWaiting() || closed) {
-                operations.decrementAndGet();
-                sink.error(new StoreException.Busy(
-                        "the database has too much to do, or is closed; try again later"));
-                return;
-            }
-            var isCancelled = new AtomicBoolean();
-            sink.onCancel(() -> isCancelled.set(true));
+            OperationQueue.Place place = queue.enter(scope);
+            sink.onCancel(place::cancel);
             Thread.ofVirtual().name("culvert-store").start(() -> {
                 try {
-                    T result = inTurn(work, isCancelled);
+                    T result = inTurn(work, place);
                     if (result == null) {
                         sink.success();
                     } else {
@@ -219,8 +205,6 @@ public final class PostgresDatabase implements Database {
                     sink.error(told);
                 } catch (Throwable failed) {
                     sink.error(failed);
-                } finally {
-                    operations.decrementAndGet();
                 }
             });
         });
@@ -236,13 +220,11 @@ public final class PostgresDatabase implements Database {
         }
     }
 
-    private <T> @Nullable T inTurn(Callable<T> work, AtomicBoolean isCancelled)
-            throws Exception {
-        connections.acquire();
+    private <T> @Nullable T inTurn(Callable<T> work, OperationQueue.Place place) throws Exception {
         try {
-            return isCancelled.get() ? null : work.call();
+            return place.await(server.lockTimeout()) ? work.call() : null;
         } finally {
-            connections.release();
+            place.end();
         }
     }
 
@@ -295,7 +277,7 @@ public final class PostgresDatabase implements Database {
         if (here != null && System.nanoTime() - here.askAgain() < 0) {
             throw new StoreException.Away(here.reason(), null);
         }
-        if (closed) {
+        if (pool.isClosed()) {
             throw new StoreException.Busy("the database is closed");
         }
         try {

@@ -87,7 +87,8 @@ class CommitOutcomeTest {
 
         assertThat(one.join()).isEqualTo(1);
         assertThat(two.join()).isEqualTo(1);
-        assertThat(runs.get()).isEqualTo(3);
+        // The one that is run again may be ahead of the other once more.
+        assertThat(runs.get()).isBetween(3, 5);
         database.close().block(TIME);
     }
 
