@@ -137,7 +137,6 @@ final class Runtimes {
                         args.hasLegacyRoutes(), json(args.document()), "[]", made.storeKey, now,
                         isServers ? ServerState.PENDING : ServerState.NONE, null, now),
                 credential);
-        AccountTable.forgetEnded(change, account, args.name());
         AccountTable.put(change, account,
                 new RuntimeAccount(has.runtimes() + 1, args.managed() ? args.name() : has.hosted(),
                         has.configuration() == null ? args.name() : has.configuration(), has.designated()));
@@ -174,10 +173,12 @@ final class Runtimes {
             throw new StoreException.Full("the account has its " + MAX_RUNTIMES + " runtimes");
         }
         EndedRuntime ended = AccountTable.ended(change, account, name);
-        if (ended != null && ended.refusal() != null) {
-            throw new StoreException.Conflict("the deleted runtime " + name
-                    + " is still at the tunnel server: " + ended.refusal()
-                    + ". Delete it again with force, which deletes them");
+        if (ended != null) {
+            throw new StoreException.Conflict(ended.refusal() == null
+                    ? "the deleted runtime " + name
+                            + " is being deleted at the tunnel server; try again when it is"
+                    : "the deleted runtime " + name + " is still at the tunnel server: " + ended.refusal()
+                            + ". Delete it again with force, which deletes them");
         }
     }
 
@@ -189,10 +190,13 @@ final class Runtimes {
      */
     Mono<Void> delete(String account, String name, boolean hosted, boolean force) {
         return change(account, connection -> {
+            requireStorable(name);
             StoredRuntime runtime = RuntimeTable.find(connection, account, name);
             EndedRuntime ended = AccountTable.ended(connection, account, name);
-            if (runtime == null && force && ended != null && ended.refusal() != null) {
-                end(connection, account, name, true);
+            if (runtime == null && force && ended != null) {
+                if (!ended.force() || ended.refusal() != null) {
+                    end(connection, account, name, true);
+                }
                 return true;
             }
             if (runtime == null || runtime.managed() != hosted) {
@@ -206,6 +210,9 @@ final class Runtimes {
                     !isConfiguration && has.designated()));
             services.ends().ended(connection, account, name);
             RuntimeTable.remove(connection, account, name);
+            if (isConfiguration) {
+                AccountTable.pass(connection, account, RuntimeTable.oldestOwn(connection, account));
+            }
             if (runtime.serverState() != ServerState.NONE) {
                 end(connection, account, name, force);
             }
@@ -215,11 +222,12 @@ final class Runtimes {
     }
 
     private void end(Connection change, String account, String name, boolean force) throws SQLException {
-        AccountTable.end(change, new EndedRuntime(account, name, clock.instant().getEpochSecond(), null));
+        AccountTable.end(change,
+                new EndedRuntime(account, name, clock.instant().getEpochSecond(), null, force));
         services.outbox().add(change, account, name, new ServerMessage.Delete(account, name, force).text());
     }
 
-    /** Deletes all runtimes of a deleted account at the tunnel server. Blocks. */
+    /** Deletes all runtimes of a deleted account at the tunnel server, those that it kept too. Blocks. */
     void accountEnded(Connection change, String account) throws SQLException {
         String after = "";
         List<StoredRuntime> page;
@@ -227,11 +235,21 @@ final class Runtimes {
             page = RuntimeTable.page(change, account, after, 100);
             for (StoredRuntime runtime : page) {
                 if (runtime.serverState() != ServerState.NONE) {
-                    endWithAccount(change, account, runtime.name());
+                    AccountTable.end(change, new EndedRuntime(account, runtime.name(),
+                            clock.instant().getEpochSecond(), null, true));
                 }
                 after = runtime.name();
             }
         } while (!page.isEmpty());
+        after = "";
+        List<EndedRuntime> ended;
+        do {
+            ended = AccountTable.endedOf(change, account, after, 100);
+            for (EndedRuntime runtime : ended) {
+                endWithAccount(change, account, runtime.name());
+                after = runtime.name();
+            }
+        } while (!ended.isEmpty());
         AccountTable.remove(change, account);
     }
 
@@ -296,18 +314,31 @@ final class Runtimes {
         });
     }
 
-    /** Replaces the errors that a runtime reported. Errors: NOT_FOUND. */
+    /** Replaces the errors that a runtime reported. The same ones change nothing. Errors: NOT_FOUND. */
     Mono<Void> report(String account, String name, List<Map<String, Object>> errors) {
-        return change(account, connection -> {
-            present(connection, account, name);
-            RuntimeTable.report(connection, account, name, json(errors));
-            services.events().add(connection, account, KIND, name);
-            return true;
-        }).then();
+        String reported = json(errors);
+        return runtime(account, name)
+                .flatMap(before -> before.reported().equals(reported)
+                        ? Mono.empty()
+                        : change(account, connection -> {
+                            present(connection, account, name);
+                            RuntimeTable.report(connection, account, name, reported);
+                            services.events().add(connection, account, KIND, name);
+                            return true;
+                        }))
+                .then();
+    }
+
+    /** Throws Absent for a name that PostgreSQL does not take. */
+    private static void requireStorable(String name) {
+        if (name.indexOf('\0') >= 0) {
+            throw new StoreException.Absent("there is no runtime of that name");
+        }
     }
 
     private static StoredRuntime present(Connection connection, String account, String name)
             throws SQLException {
+        requireStorable(name);
         StoredRuntime runtime = RuntimeTable.find(connection, account, name);
         if (runtime == null) {
             throw new StoreException.Absent("there is no runtime " + name);

@@ -130,6 +130,9 @@ final class RuntimesFunction implements GraphQlFunction {
             throw wrong("pagination: " + size + " runtimes (expected: 1.." + MAX_PAGE + ")");
         }
         String from = String.valueOf(asked.getOrDefault(backwards ? "before" : "after", ""));
+        if (from.indexOf('\0') >= 0) {
+            throw wrong("pagination: not a cursor (expected: one of an edge)");
+        }
         boolean isWithin = !from.isEmpty();
         return runtimes.page(caller.account(), from, backwards, limit)
                 .map(page -> view.slice(page, backwards ? page.more() : isWithin,
@@ -151,13 +154,17 @@ final class RuntimesFunction implements GraphQlFunction {
         if (!(given instanceof List<?> list) || list.size() > MAX_ERRORS) {
             throw wrong("errors: too many (expected: at most " + MAX_ERRORS + ")");
         }
-        return list.stream().map(item -> {
-            Map<?, ?> error = (Map<?, ?>) item;
+        return list.stream().map(member -> {
+            Map<?, ?> error = (Map<?, ?>) member;
             String message = String.valueOf(error.get("message"));
             if (message.length() > MAX_ERROR_CHARS) {
                 throw wrong("errors: a message of more than " + MAX_ERROR_CHARS + " characters");
             }
-            return Map.<String, Object>of("level", String.valueOf(error.get("level")), "message", message);
+            // In one order, as the same errors are no change.
+            Map<String, Object> item = new LinkedHashMap<>();
+            item.put("level", String.valueOf(error.get("level")));
+            item.put("message", message);
+            return item;
         }).toList();
     }
 

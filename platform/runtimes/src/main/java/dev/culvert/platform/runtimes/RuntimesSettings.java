@@ -40,6 +40,9 @@ record RuntimesSettings(
                         tokenFile == null ? "tokenFile" : authority == null ? "authority" : "domain",
                         "given, because server is");
             }
+        } else if (authority != null || domain != null || hosted != null) {
+            throw new ConfigException(authority != null ? "authority" : domain != null ? "domain" : "hosted",
+                    "left out, because server is");
         }
     }
 

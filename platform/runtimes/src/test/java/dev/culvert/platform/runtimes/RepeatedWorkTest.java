@@ -97,7 +97,7 @@ class RepeatedWorkTest {
     void aDeletionWhoseRuntimeIsThereIsSentAgain() {
         server.runtimes.put("a/old", MissingNode.getInstance());
         change(connection -> {
-            AccountTable.end(connection, new EndedRuntime("a", "old", 1, null));
+            AccountTable.end(connection, new EndedRuntime("a", "old", 1, null, false));
             return true;
         });
 

@@ -12,6 +12,10 @@ import dev.culvert.store.Database.Engine;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -164,6 +168,32 @@ class RuntimesIT {
     }
 
     @Test
+    void theOldestOtherOneFollowsTheConfigurationRuntime() {
+        plane.create(admin, Map.of("runtimeName", "b-hosted", "managed", true));
+        plane.created(admin, "c-first");
+        plane.created(admin, "d-second");
+        plane.graphQl(admin,
+                "mutation { designateConfigurationRuntime(name: \"d-second\") { metadata { name } } }",
+                Map.of());
+
+        plane.delete(admin, "d-second", false);
+        assertThat(runtime("c-first").path("isConfigurationRuntime").asBoolean()).isTrue();
+        assertThat(runtime("b-hosted").path("isConfigurationRuntime").asBoolean()).isFalse();
+        plane.delete(admin, "c-first", false);
+        assertThat(implicit(admin)).isTrue();
+    }
+
+    @Test
+    void aNameWithAZeroIsAbsentAndSuchACursorIsWrong() {
+        String query = "query R($n: String!) { runtime(name: $n) { accessMode } }";
+        assertThat(plane.graphQl(admin, query, Map.of("n", "a\0b")).graphQl()).isEqualTo(404);
+        assertThat(plane.delete(admin, "a\0b", true).graphQl()).isEqualTo(404);
+        assertThat(plane.graphQl(admin,
+                "query P($c: String) { runtimes(pagination: {first: 2, after: $c}) { edges { cursor } } }",
+                Map.of("c", "a\0b")).graphQl()).isEqualTo(400);
+    }
+
+    @Test
     void listsAreReadInPagesBothWays() {
         IntStream.range(0, 5).forEach(i -> plane.created(admin, "r" + i));
 
@@ -193,6 +223,7 @@ class RuntimesIT {
 
         assertThat(plane.call("GET", "/api/changes", token, "").status()).isEqualTo(401);
         await().atMost(PATIENCE).untilAsserted(() -> assertThat(server.runtimes).isEmpty());
+        delivered();
         assertThat(plane.delete(admin, "prod", false).graphQl()).isEqualTo(404);
         plane.created(admin, "prod");
         settled();
@@ -214,7 +245,90 @@ class RuntimesIT {
         assertThat(server.runtimes).isNotEmpty();
         assertThat(plane.delete(admin, "prod", true).graphQl()).isEqualTo(200);
         await().atMost(PATIENCE).untilAsserted(() -> assertThat(server.runtimes).isEmpty());
+        delivered();
         assertThat(plane.create(admin, Map.of("runtimeName", "prod")).graphQl()).isEqualTo(200);
+    }
+
+    @Test
+    void aNameIsFreeWhenTheTunnelServerHasDeletedItsRuntime() {
+        plane.created(admin, "prod");
+        settled();
+        server.away = true;
+        assertThat(plane.delete(admin, "prod", false).graphQl()).isEqualTo(200);
+
+        Answer early = plane.create(admin, Map.of("runtimeName", "prod"));
+        assertThat(early.graphQl()).isEqualTo(409);
+        assertThat(early.error()).contains("is being deleted");
+
+        server.away = false;
+        delivered();
+        plane.created(admin, "prod");
+        settled();
+        assertThat(server.changes).containsExactly("+" + account + "/prod", "-" + account + "/prod",
+                "+" + account + "/prod");
+    }
+
+    @Test
+    void anAccountsEndDeletesWhatTheTunnelServerKept() {
+        String other = plane.otherAccount("b");
+        String id = plane.call("GET", "/api/me", other, "").json().path("account").asText();
+        plane.created(other, "one");
+        settled();
+        server.pending.add(id + "/one");
+        plane.delete(other, "one", false);
+        delivered();
+        assertThat(server.runtimes).containsKey(id + "/one");
+
+        assertThat(plane.call("DELETE", "/api/accounts/" + id, admin, "").status()).isEqualTo(204);
+
+        await().atMost(PATIENCE).untilAsserted(() -> assertThat(server.runtimes).isEmpty());
+    }
+
+    @Test
+    void aRefusedDeletionIsTriedAgain() {
+        plane.created(admin, "prod");
+        settled();
+        server.pending.add(account + "/prod");
+        plane.delete(admin, "prod", false);
+        delivered();
+        assertThat(server.runtimes).isNotEmpty();
+
+        whileStopped("UPDATE runtimes_ended SET since = 0", server.pending::clear);
+
+        await().atMost(PATIENCE).untilAsserted(() -> assertThat(server.runtimes).isEmpty());
+        delivered();
+        plane.created(admin, "prod");
+    }
+
+    @Test
+    void aFullOutboxOfOneAccountStopsNoOther() {
+        plane.created(admin, "prod");
+        plane.created(plane.otherAccount("b"), "prod");
+        plane.created(plane.otherAccount("c"), "prod");
+        delivered();
+        assertThat(server.runtimes).hasSize(3);
+
+        whileStopped("INSERT INTO platform_outbox (module, account, target, body, created, attempts, next_at)"
+                + " WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)"
+                + " SELECT 'nobody', '" + account + "', 't' || i, '', " + System.currentTimeMillis()
+                + ", 0, 9000000000000 FROM n", server.runtimes::clear);
+
+        await().atMost(PATIENCE)
+                .untilAsserted(() -> assertThat(server.runtimes).hasSize(2)
+                        .doesNotContainKey(account + "/prod"));
+    }
+
+    /** Changes the database and another thing while the control plane is stopped; it compares at its start. */
+    private void whileStopped(String sql, Runnable other) {
+        plane.stop();
+        try (Connection connection = DriverManager.getConnection("jdbc:sqlite:" + plane.database());
+                Statement statement = connection.createStatement()) {
+            statement.execute(sql);
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        }
+        other.run();
+        plane.restart();
     }
 
     @Test
@@ -278,6 +392,13 @@ class RuntimesIT {
         assertThat(plane.graphQl(token, report, Map.of("a", Map.of("runtime", "other", "errors", errors)))
                 .graphQl()).isEqualTo(403);
         assertThat(runtime("prod").path("healthMessage").asText()).isEqualTo("no disk");
+        long changes = changes(token);
+        assertThat(plane.graphQl(token, report, Map.of("a", Map.of("runtime", "prod", "errors", errors)))
+                .graphQl()).isEqualTo(200);
+        assertThat(changes(token)).isEqualTo(changes);
+        assertThat(plane.graphQl(token, report, Map.of("a", Map.of("runtime", "prod", "errors", List.of())))
+                .graphQl()).isEqualTo(200);
+        assertThat(changes(token)).isGreaterThan(changes);
     }
 
     @Test
@@ -367,6 +488,11 @@ class RuntimesIT {
         JsonNode runtime = runtime("prod");
         assertThat(runtime.path("tunnelServer").asText()).startsWith("refused: ").contains("exists already");
         assertThat(runtime.path("healthStatus").asText()).isEqualTo("DEGRADED");
+    }
+
+    /** Where the account's changes are. */
+    private long changes(String key) {
+        return plane.call("GET", "/api/changes", key, "").json().path("next").asLong(-1);
     }
 
     private boolean implicit(String key) {

@@ -20,6 +20,9 @@ public interface Outbox {
      */
     void add(Connection change, String account, String target, String body) throws SQLException;
 
+    /** Whether a message of this module to a target waits. Blocks. */
+    boolean isWaiting(Connection connection, String account, String target) throws SQLException;
+
     /** Sets who delivers this module's messages. Called once, by {@code create}. */
     void deliver(Courier courier);
 

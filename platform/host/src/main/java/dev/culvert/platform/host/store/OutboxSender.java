@@ -316,6 +316,11 @@ public final class OutboxSender {
         }
 
         @Override
+        public boolean isWaiting(Connection connection, String account, String target) throws SQLException {
+            return OutboxTable.isWaiting(connection, module, account, target);
+        }
+
+        @Override
         public void deliver(Courier courier) {
             if (couriers.putIfAbsent(module, courier) != null) {
                 throw new IllegalStateException("module " + module + " has a courier already");

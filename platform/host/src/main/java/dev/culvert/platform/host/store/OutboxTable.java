@@ -59,6 +59,13 @@ final class OutboxTable {
                 module, account, target, body, now, now);
     }
 
+    static boolean isWaiting(Connection connection, String module, String account, String target)
+            throws SQLException {
+        return Rows.count(connection,
+                "SELECT count(*) FROM platform_outbox WHERE account = ? AND module = ? AND target = ?",
+                account, module, target) > 0;
+    }
+
     private static StoreException.Full full(String module, String what) {
         return new StoreException.Full("the outbox of " + module + " is full: " + what
                 + " wait for their receivers; try again when they can be reached");

@@ -9,6 +9,7 @@ import dev.culvert.platform.runtimes.store.EndedRuntime;
 import dev.culvert.platform.runtimes.store.RuntimeTable;
 import dev.culvert.platform.runtimes.store.ServerState;
 import dev.culvert.platform.runtimes.store.StoredRuntime;
+import dev.culvert.store.StoreException;
 import java.io.IOException;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -18,6 +19,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.BinaryOperator;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -39,6 +41,8 @@ public final class Reconciler {
     /** The outbox drops a message after 7 days. */
     private static final long DROPPED_SECONDS = Duration.ofDays(8).toSeconds();
     private static final int PAGE = 500;
+    /** As many runtimes are created again on a server that has none; more are no accident. */
+    private static final long MAX_LOST = 5;
     /** The maximum number of compared runtimes, about 10 MB of names. */
     private static final int MAX_RUNTIMES = 100_000;
     private static final Logger log = LoggerFactory.getLogger(Reconciler.class);
@@ -92,9 +96,10 @@ public final class Reconciler {
     public Mono<Differences> compare() {
         return Mono.defer(() -> {
             long began = clock.instant().getEpochSecond();
-            return names().flatMap(names -> runtimes(names, began)
-                    .flatMap(ofRuntimes -> ended(names, began).map(ofRuntimes::plus))
-                    .flatMap(both -> unknown(names).map(both::plus)));
+            return names().flatMap(names -> requireKnown(names).thenReturn(names))
+                    .flatMap(names -> runtimes(names, began)
+                            .flatMap(ofRuntimes -> ended(names, began).map(ofRuntimes::plus))
+                            .flatMap(both -> unknown(names).map(both::plus)));
         }).doOnNext(this::note).doOnError(failed -> {
             trouble = Reason.of(failed);
             log.atWarn().addKeyValue("reason", Reason.of(failed)).log("runtimes not compared");
@@ -116,6 +121,18 @@ public final class Reconciler {
         }
     }
 
+    /** Errors when the server has nothing of what it had: with another registrar's token, for example. */
+    private Mono<Void> requireKnown(Set<String> names) {
+        return !names.isEmpty()
+                ? Mono.empty()
+                : store.read(RuntimeTable::ready)
+                        .flatMap(ready -> ready <= MAX_LOST
+                                ? Mono.empty()
+                                : Mono.error(new IOException("the tunnel server has none of this registrar,"
+                                        + " but had " + ready + ". Is the token of the right registrar?"
+                                        + " Nothing is repaired")));
+    }
+
     private Mono<Set<String>> names() {
         return server.page(null)
                 .expand(page -> page.next() == null ? Mono.empty() : server.page(page.next()))
@@ -129,50 +146,87 @@ public final class Reconciler {
                         : Mono.just(names));
     }
 
+    /** The place of a runtime in the order of accounts and names. */
+    private record Place(String account, String name) {
+        static final Place FIRST = new Place("", "");
+
+        static Place of(StoredRuntime runtime) {
+            return new Place(runtime.account(), runtime.name());
+        }
+
+        static Place of(EndedRuntime runtime) {
+            return new Place(runtime.account(), runtime.name());
+        }
+
+        /** The name as the tunnel server's list has it. */
+        String key() {
+            return account + "/" + name;
+        }
+    }
+
     /**
      * A page of work, and where the next one begins.
      *
-     * @param seen the names of the page
+     * @param seen the runtimes of the page
      */
-    private record Step(Differences differences, String account, String name, boolean last,
-            List<String> seen) {}
-
-    private Mono<Differences> runtimes(Set<String> names, long began) {
-        return steps(names, (account, name) -> store.change(connection -> {
-            List<StoredRuntime> page = RuntimeTable.all(connection, account, name, PAGE);
-            Differences sum = Differences.NONE;
-            for (StoredRuntime runtime : page) {
-                sum = sum.plus(judged(connection, runtime, names.contains(key(runtime)), began));
-            }
-            List<String> seen = page.stream().map(Reconciler::key).toList();
-            return page.isEmpty()
-                    ? new Step(sum, "", "", true, seen)
-                    : new Step(sum, page.getLast().account(), page.getLast().name(), page.size() < PAGE,
-                            seen);
-        })).flatMap(sum -> store.change(connection -> {
-            RuntimeTable.forgetCredentials(connection, began);
-            return sum;
-        }));
+    private record Step(Differences differences, List<Place> seen) {
+        boolean isLast() {
+            return seen.size() < PAGE;
+        }
     }
 
-    /** Makes a step that begins after a name. */
+    /** Reads the page after a place. */
     @FunctionalInterface
-    private interface Stepping {
-        Mono<Step> step(String account, String name);
+    private interface Pages<T> {
+        List<T> after(Connection connection, Place place) throws SQLException;
+    }
+
+    /** Judges a runtime of a page, and repairs what is safe. */
+    @FunctionalInterface
+    private interface Judge<T> {
+        Differences judged(Connection change, T runtime, boolean isThere) throws SQLException;
+    }
+
+    private Mono<Differences> runtimes(Set<String> names, long began) {
+        return paged(names,
+                (connection, after) -> RuntimeTable.all(connection, after.account(), after.name(), PAGE),
+                Place::of,
+                (change, runtime, isThere) -> judged(change, runtime, isThere, began))
+                        .flatMap(sum -> store.change(connection -> {
+                            RuntimeTable.forgetCredentials(connection, began);
+                            return sum;
+                        }));
+    }
+
+    private Mono<Differences> ended(Set<String> names, long began) {
+        return paged(names,
+                (connection, after) -> AccountTable.ended(connection, after.account(), after.name(), PAGE),
+                Place::of,
+                (change, runtime, isThere) -> judged(change, runtime, isThere, began));
     }
 
     /** Takes the names of each page out of {@code names} after its commit: its work may run twice. */
-    private static Mono<Differences> steps(Set<String> names, Stepping stepping) {
-        return stepping.step("", "")
-                .expand(step -> step.last ? Mono.empty() : stepping.step(step.account, step.name))
-                .doOnNext(step -> step.seen.forEach(names::remove))
+    private <T> Mono<Differences> paged(Set<String> names, Pages<T> pages, Function<T, Place> places,
+            Judge<T> judge) {
+        Function<Place, Mono<Step>> stepAfter = after -> store.change(connection -> {
+            List<T> page = pages.after(connection, after);
+            Differences sum = Differences.NONE;
+            for (T runtime : page) {
+                sum = sum.plus(
+                        judge.judged(connection, runtime, names.contains(places.apply(runtime).key())));
+            }
+            return new Step(sum, page.stream().map(places).toList());
+        });
+        return stepAfter.apply(Place.FIRST)
+                .expand(step -> step.isLast() ? Mono.empty() : stepAfter.apply(step.seen().getLast()))
+                .doOnNext(step -> step.seen().forEach(place -> names.remove(place.key())))
                 .map(Step::differences)
                 .reduce(Differences.NONE, Differences::plus);
     }
 
     private Differences judged(Connection change, StoredRuntime runtime, boolean isThere, long began)
             throws SQLException {
-        String name = key(runtime);
+        String name = Place.of(runtime).key();
         return switch (runtime.serverState()) {
             case NONE -> isThere ? Differences.unknown(name) : Differences.NONE;
             case REFUSED -> Differences.refused(name);
@@ -186,49 +240,56 @@ public final class Reconciler {
     }
 
     private Differences again(Connection change, StoredRuntime runtime, long began) throws SQLException {
+        if (outbox.isWaiting(change, runtime.account(), runtime.name())) {
+            return Differences.NONE;
+        }
         Credential credential = RuntimeTable.credential(change, runtime.account(), runtime.name());
         String upstream = runtime.managed() ? upstreams.apply(runtime.account(), runtime.name()) : null;
         if (upstream == null && (credential == null || credential.expires() <= began)) {
-            return Differences.missing(key(runtime));
+            return Differences.missing(Place.of(runtime).key());
+        }
+        if (!isAdded(change, ServerMessage.Create
+                .of(runtime.account(), runtime.name(), upstream, credential))) {
+            return Differences.NONE;
         }
         RuntimeTable.server(change, runtime.account(), runtime.name(), ServerState.PENDING, null, began);
-        outbox.add(change, runtime.account(), runtime.name(), ServerMessage.Create
-                .of(runtime.account(), runtime.name(), upstream, credential)
-                .text());
         return Differences.ONE_REPAIRED;
     }
 
-    private Mono<Differences> ended(Set<String> names, long began) {
-        return steps(names, (account, name) -> store.change(connection -> {
-            List<EndedRuntime> page = AccountTable.ended(connection, account, name, PAGE);
-            Differences sum = Differences.NONE;
-            for (EndedRuntime runtime : page) {
-                sum = sum.plus(judged(connection, runtime, names.contains(key(runtime)), began));
-            }
-            List<String> seen = page.stream().map(Reconciler::key).toList();
-            return page.isEmpty()
-                    ? new Step(sum, "", "", true, seen)
-                    : new Step(sum, page.getLast().account(), page.getLast().name(), page.size() < PAGE,
-                            seen);
-        }));
+    /** Returns false when the outbox has no room: the next comparison tries again. */
+    private boolean isAdded(Connection change, ServerMessage message) throws SQLException {
+        try {
+            outbox.add(change, message.account(), message.name(), message.text());
+            return true;
+        } catch (StoreException.Full full) {
+            log.atDebug()
+                    .addKeyValue("runtime", message.account() + "/" + message.name())
+                    .log("not sent to the tunnel server again: the outbox has no room");
+            return false;
+        }
     }
 
     private Differences judged(Connection change, EndedRuntime runtime, boolean isThere, long began)
             throws SQLException {
-        if (isThere && runtime.refusal() != null) {
-            return Differences.kept(key(runtime) + ": " + runtime.refusal());
-        }
-        if (runtime.since() + ON_ITS_WAY_SECONDS > began) {
-            return Differences.NONE;
+        Differences kept = isThere && runtime.refusal() != null
+                ? Differences.kept(Place.of(runtime).key() + ": " + runtime.refusal())
+                : Differences.NONE;
+        if (runtime.since() + ON_ITS_WAY_SECONDS > began
+                || outbox.isWaiting(change, runtime.account(), runtime.name())) {
+            return kept;
         }
         if (!isThere) {
             AccountTable.forgetEnded(change, runtime.account(), runtime.name());
             return Differences.NONE;
         }
-        AccountTable.end(change, new EndedRuntime(runtime.account(), runtime.name(), began, null));
-        outbox.add(change, runtime.account(), runtime.name(),
-                new ServerMessage.Delete(runtime.account(), runtime.name(), false).text());
-        return Differences.ONE_REPAIRED;
+        // What was refused is tried again, too: the webhooks that waited may have been taken.
+        if (!isAdded(change,
+                new ServerMessage.Delete(runtime.account(), runtime.name(), runtime.force()))) {
+            return kept;
+        }
+        AccountTable.end(change, new EndedRuntime(runtime.account(), runtime.name(), began, runtime.refusal(),
+                runtime.force()));
+        return runtime.refusal() == null ? Differences.ONE_REPAIRED : kept;
     }
 
     /** What is left: those that were created or deleted since the lists were read are no difference. */
@@ -244,13 +305,5 @@ public final class Reconciler {
                                     : Differences.NONE;
                 }))
                 .reduce(Differences.NONE, Differences::plus);
-    }
-
-    private static String key(StoredRuntime runtime) {
-        return runtime.account() + "/" + runtime.name();
-    }
-
-    private static String key(EndedRuntime runtime) {
-        return runtime.account() + "/" + runtime.name();
     }
 }

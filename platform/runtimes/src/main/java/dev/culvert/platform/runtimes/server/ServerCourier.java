@@ -4,9 +4,13 @@ import dev.culvert.platform.host.spi.Outbox;
 import dev.culvert.platform.host.spi.OutboxEntry;
 import dev.culvert.platform.host.spi.Store;
 import dev.culvert.platform.runtimes.store.AccountTable;
+import dev.culvert.platform.runtimes.store.EndedRuntime;
 import dev.culvert.platform.runtimes.store.RuntimeTable;
 import dev.culvert.platform.runtimes.store.ServerState;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Clock;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
@@ -36,25 +40,42 @@ public final class ServerCourier implements Outbox.Courier {
 
     private Mono<Void> noted(ServerMessage message, ServerApi.Outcome outcome) {
         String refusal = outcome instanceof ServerApi.Outcome.Refused refused ? refused.reason() : null;
-        if (refusal != null) {
+        return store.change(message.account(), connection -> note(connection, message, refusal))
+                .doOnNext(isNews -> tell(isNews, message, refusal))
+                .then();
+    }
+
+    private static void tell(boolean isNews, ServerMessage message, @Nullable String refusal) {
+        if (isNews && refusal != null) {
             log.atWarn()
                     .addKeyValue("runtime", message.account() + "/" + message.name())
                     .addKeyValue("change", message instanceof ServerMessage.Create ? "create" : "delete")
                     .addKeyValue("reason", refusal)
                     .log("the tunnel server refuses a runtime's change");
         }
-        return store.change(message.account(), connection -> {
-            switch (message) {
-                case ServerMessage.Create create -> RuntimeTable.server(connection, create.account(),
-                        create.name(), refusal == null ? ServerState.READY : ServerState.REFUSED, refusal,
+    }
+
+    /** Returns whether the outcome is another than the last one: a refused deletion is sent each minute. */
+    private boolean note(Connection change, ServerMessage message, @Nullable String refusal)
+            throws SQLException {
+        String account = message.account();
+        String name = message.name();
+        switch (message) {
+            case ServerMessage.Create create -> {
+                RuntimeTable.server(change, account, name,
+                        refusal == null ? ServerState.READY : ServerState.REFUSED, refusal,
                         clock.instant().getEpochSecond());
-                case ServerMessage.Delete delete -> {
-                    if (refusal != null) {
-                        AccountTable.refuse(connection, delete.account(), delete.name(), refusal);
-                    }
-                }
+                return true;
             }
-            return true;
-        }).then();
+            case ServerMessage.Delete delete -> {
+                if (refusal == null) {
+                    AccountTable.forgetEnded(change, account, name);
+                    return true;
+                }
+                EndedRuntime before = AccountTable.ended(change, account, name);
+                AccountTable.refuse(change, account, name, refusal);
+                return before != null && !refusal.equals(before.refusal());
+            }
+        }
     }
 }

@@ -33,6 +33,13 @@ public final class AccountTable {
                 account, has.runtimes(), has.hosted(), has.configuration(), has.designated() ? 1 : 0);
     }
 
+    /** Makes another runtime the configuration runtime; null: there is none. */
+    public static void pass(Connection connection, String account, @Nullable String configuration)
+            throws SQLException {
+        Rows.update(connection, "UPDATE runtimes_accounts SET configuration = ? WHERE account = ?",
+                configuration, account);
+    }
+
     /** Deletes what an account has. */
     public static void remove(Connection connection, String account) throws SQLException {
         Rows.update(connection, "DELETE FROM runtimes_runtimes WHERE account = ?", account);
@@ -44,16 +51,18 @@ public final class AccountTable {
     public static @Nullable EndedRuntime ended(Connection connection, String account, String name)
             throws SQLException {
         return Rows.first(connection,
-                row -> new EndedRuntime(account, name, row.getLong(1), row.getString(2)),
-                "SELECT since, refusal FROM runtimes_ended WHERE account = ? AND name = ?", account, name);
+                row -> new EndedRuntime(account, name, row.getLong(1), row.getString(2), row.getInt(3) != 0),
+                "SELECT since, refusal, forced FROM runtimes_ended WHERE account = ? AND name = ?", account,
+                name);
     }
 
     /** The first deleted runtimes after a name. */
     public static List<EndedRuntime> ended(Connection connection, String account, String name, int limit)
             throws SQLException {
         return Rows.list(connection,
-                row -> new EndedRuntime(row.getString(1), row.getString(2), row.getLong(3), row.getString(4)),
-                "SELECT account, name, since, refusal FROM runtimes_ended WHERE (account, name) > (?, ?)"
+                row -> new EndedRuntime(row.getString(1), row.getString(2), row.getLong(3), row.getString(4),
+                        row.getInt(5) != 0),
+                "SELECT account, name, since, refusal, forced FROM runtimes_ended WHERE (account, name) > (?, ?)"
                         + " ORDER BY account, name LIMIT " + limit,
                 account, name);
     }
@@ -61,10 +70,21 @@ public final class AccountTable {
     /** Adds or replaces a deleted runtime. */
     public static void end(Connection connection, EndedRuntime ended) throws SQLException {
         Rows.update(connection,
-                "INSERT INTO runtimes_ended (account, name, since, refusal) VALUES (?, ?, ?, ?)"
+                "INSERT INTO runtimes_ended (account, name, since, refusal, forced) VALUES (?, ?, ?, ?, ?)"
                         + " ON CONFLICT (account, name) DO UPDATE SET since = excluded.since,"
-                        + " refusal = excluded.refusal",
-                ended.account(), ended.name(), ended.since(), ended.refusal());
+                        + " refusal = excluded.refusal, forced = excluded.forced",
+                ended.account(), ended.name(), ended.since(), ended.refusal(), ended.force() ? 1 : 0);
+    }
+
+    /** The first deleted runtimes of an account after a name. */
+    public static List<EndedRuntime> endedOf(Connection connection, String account, String name, int limit)
+            throws SQLException {
+        return Rows.list(connection,
+                row -> new EndedRuntime(account, row.getString(1), row.getLong(2), row.getString(3),
+                        row.getInt(4) != 0),
+                "SELECT name, since, refusal, forced FROM runtimes_ended WHERE account = ? AND name > ?"
+                        + " ORDER BY name LIMIT " + limit,
+                account, name);
     }
 
     /** Stores why the tunnel server keeps a deleted runtime. */

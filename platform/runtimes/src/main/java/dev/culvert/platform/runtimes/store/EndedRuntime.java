@@ -7,5 +7,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param since seconds since 1970
  * @param refusal why the tunnel server keeps it; null: it has not refused
+ * @param force whether webhooks that wait there are deleted, too
  */
-public record EndedRuntime(String account, String name, long since, @Nullable String refusal) {}
+public record EndedRuntime(String account, String name, long since, @Nullable String refusal,
+        boolean force) {}

@@ -29,6 +29,12 @@ public final class RuntimeTable {
                 "SELECT name FROM runtimes_runtimes WHERE account = ? AND cluster_uid = ?", account, uid);
     }
 
+    /** The name of the account's oldest runtime that is not hosted, or null. */
+    public static @Nullable String oldestOwn(Connection connection, String account) throws SQLException {
+        return Rows.first(connection, row -> row.getString(1), "SELECT name FROM runtimes_runtimes"
+                + " WHERE account = ? AND managed = 0 ORDER BY created, name LIMIT 1", account);
+    }
+
     /** The first runtimes of an account after a name, in the order of names. */
     public static List<StoredRuntime> page(Connection connection, String account, String after, int limit)
             throws SQLException {
@@ -56,6 +62,11 @@ public final class RuntimeTable {
             throws SQLException {
         return Rows.list(connection, RuntimeTable::runtime,
                 SELECT + "(account, name) > (?, ?) ORDER BY account, name LIMIT " + limit, account, name);
+    }
+
+    /** The number of runtimes that the tunnel server has had, and has lost only if it lost its database. */
+    public static long ready(Connection connection) throws SQLException {
+        return Rows.count(connection, "SELECT count(*) FROM runtimes_runtimes WHERE server_state = 'READY'");
     }
 
     /** Adds a runtime. */

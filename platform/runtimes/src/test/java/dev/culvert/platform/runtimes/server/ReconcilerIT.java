@@ -81,6 +81,11 @@ class ReconcilerIT {
         }
 
         @Override
+        public boolean isWaiting(Connection connection, String account, String target) {
+            return false;
+        }
+
+        @Override
         public void deliver(Courier courier) {}
     }
 
@@ -178,7 +183,17 @@ class ReconcilerIT {
 
         assertThat(found.kept().names()).containsExactly("acme/kept: it has 2 pending webhooks");
         assertThat(found.refused().names()).containsExactly("acme/refused");
+        assertThat(outbox.added).containsExactly(new ServerMessage.Delete("acme", "kept", false));
+    }
+
+    @Test
+    void aServerThatHasNoneOfManyIsTakenForAMistake() {
+        IntStream.range(0, 6).forEach(i -> stored("r" + i, ServerState.READY, LIVE));
+
+        assertThatThrownBy(this::compared).hasRootCauseInstanceOf(IOException.class);
+
         assertThat(outbox.added).isEmpty();
+        assertThat(reconciler.troubles()).singleElement().asString().contains("right registrar");
     }
 
     @Test
@@ -221,7 +236,7 @@ class ReconcilerIT {
 
     private void ended(String name, long since, @Nullable String refusal) {
         change(connection -> {
-            AccountTable.end(connection, new EndedRuntime("acme", name, since, refusal));
+            AccountTable.end(connection, new EndedRuntime("acme", name, since, refusal, false));
             return true;
         });
     }
