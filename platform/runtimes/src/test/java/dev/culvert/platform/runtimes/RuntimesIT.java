@@ -311,7 +311,7 @@ class RuntimesIT {
         whileStopped("INSERT INTO platform_outbox (module, account, target, body, created, attempts, next_at)"
                 + " WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)"
                 + " SELECT 'nobody', '" + account + "', 't' || i, '', " + System.currentTimeMillis()
-                + ", 0, 9000000000000 FROM n", server.runtimes::clear);
+                + ", 0, 9000000000000 FROM n", () -> server.runtimes.keySet().clear());
 
         await().atMost(PATIENCE)
                 .untilAsserted(() -> assertThat(server.runtimes).hasSize(2)
