@@ -22,6 +22,10 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
@@ -97,6 +101,22 @@ final class Plane implements AutoCloseable {
 
     Path database() {
         return folder.resolve("data").resolve("directory.db");
+    }
+
+    /** Runs a statement in its database, on either engine. */
+    void execute(String sql) {
+        try (Connection connection = connect(); Statement statement = connection.createStatement()) {
+            statement.execute(sql);
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private Connection connect() throws SQLException {
+        String url = config.store().url();
+        return url == null
+                ? DriverManager.getConnection("jdbc:sqlite:" + database())
+                : TestServer.connect(url.substring(url.lastIndexOf('/') + 1));
     }
 
     void stop() {

@@ -12,10 +12,6 @@ import dev.culvert.store.Database.Engine;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.sql.Connection;
-import java.sql.DriverManager;
-import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -293,7 +289,7 @@ class RuntimesIT {
         delivered();
         assertThat(server.runtimes).isNotEmpty();
 
-        whileStopped("UPDATE runtimes_ended SET since = 0", server.pending::clear);
+        whileStopped(server.pending::clear, "UPDATE runtimes_ended SET since = 0");
 
         await().atMost(PATIENCE).untilAsserted(() -> assertThat(server.runtimes).isEmpty());
         delivered();
@@ -308,10 +304,12 @@ class RuntimesIT {
         delivered();
         assertThat(server.runtimes).hasSize(3);
 
-        whileStopped("INSERT INTO platform_outbox (module, account, target, body, created, attempts, next_at)"
-                + " WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)"
-                + " SELECT 'nobody', '" + account + "', 't' || i, '', " + System.currentTimeMillis()
-                + ", 0, 9000000000000 FROM n", () -> server.runtimes.keySet().clear());
+        // What the server has since the second in which it is compared is not judged.
+        whileStopped(() -> server.runtimes.keySet().clear(), "UPDATE runtimes_runtimes SET server_since = 1",
+                "INSERT INTO platform_outbox (module, account, target, body, created, attempts, next_at)"
+                        + " WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)"
+                        + " SELECT 'nobody', '" + account + "', 't' || i, '', "
+                        + System.currentTimeMillis() + ", 0, 9000000000000 FROM n");
 
         await().atMost(PATIENCE)
                 .untilAsserted(() -> assertThat(server.runtimes).hasSize(2)
@@ -319,13 +317,10 @@ class RuntimesIT {
     }
 
     /** Changes the database and another thing while the control plane is stopped; it compares at its start. */
-    private void whileStopped(String sql, Runnable other) {
+    private void whileStopped(Runnable other, String... statements) {
         plane.stop();
-        try (Connection connection = DriverManager.getConnection("jdbc:sqlite:" + plane.database());
-                Statement statement = connection.createStatement()) {
-            statement.execute(sql);
-        } catch (SQLException e) {
-            throw new IllegalStateException(e);
+        for (String sql : statements) {
+            plane.execute(sql);
         }
         other.run();
         plane.restart();

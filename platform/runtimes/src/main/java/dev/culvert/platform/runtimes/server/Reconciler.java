@@ -192,10 +192,10 @@ public final class Reconciler {
                 (connection, after) -> RuntimeTable.all(connection, after.account(), after.name(), PAGE),
                 Place::of,
                 (change, runtime, isThere) -> judged(change, runtime, isThere, began))
-                        .flatMap(sum -> store.change(connection -> {
-                            RuntimeTable.forgetCredentials(connection, began);
-                            return sum;
-                        }));
+                .flatMap(sum -> store.change(connection -> {
+                    RuntimeTable.forgetCredentials(connection, began);
+                    return sum;
+                }));
     }
 
     private Mono<Differences> ended(Set<String> names, long began) {
