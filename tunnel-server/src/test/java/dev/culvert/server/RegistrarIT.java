@@ -5,12 +5,21 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.culvert.certs.Base64Url;
 import dev.culvert.server.AdminServer.Answer;
+import dev.culvert.server.runtime.RegisteredRuntime;
+import dev.culvert.server.runtime.RuntimeName;
+import dev.culvert.server.runtime.SessionView;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.StreamSupport;
@@ -180,6 +189,59 @@ class RegistrarIT {
             assertThat(call(registrar, "POST", RUNTIMES, bad).status()).as(bad).isEqualTo(400);
         }
         assertThat(names(registrar)).isEmpty();
+    }
+
+    @Test
+    void aDeletedRuntimeWhoseWebhooksWaitIsCutOffOnce() throws SQLException {
+        create(registrar, "own", "1");
+        RuntimeName name = new RuntimeName("acme", "own");
+        RegisteredRuntime before = Objects.requireNonNull(server.store.byName(name));
+        server.close();
+        waiting(before.id());
+        server = new AdminServer(folder);
+        server.tunnels.open.add(new SessionView("session-1", before.id(), 1, "open", Instant.now(), 0.1, 0,
+                "127.0.0.1:1", "test/1"));
+
+        assertThat(call(server.token(), "DELETE", RUNTIMES + "/acme/own?pending=refuse", null).status())
+                .isEqualTo(409);
+        assertThat(server.tunnels.open).hasSize(1);
+        assertThat(server.store.byName(name)).isEqualTo(before);
+        assertThat(server.store.token(id("1"))).isNotNull();
+        Answer refused = call(registrar, "DELETE", RUNTIMES + "/acme/own", null);
+
+        assertThat(refused.status()).isEqualTo(409);
+        assertThat(refused.json().path("detail").asText()).contains("1 pending webhooks");
+        RegisteredRuntime after = Objects.requireNonNull(server.store.byName(name));
+        assertThat(after.identity()).isNotEqualTo(before.identity());
+        assertThat(server.store.token(id("1"))).isNull();
+        assertThat(server.tunnels.open).isEmpty();
+        assertThat(call(registrar, "DELETE", RUNTIMES + "/acme/own", null).status()).isEqualTo(409);
+        assertThat(server.store.byName(name)).isEqualTo(after);
+        assertThat(call(registrar, "DELETE", RUNTIMES + "/acme/own?pending=delete", null).status())
+                .isEqualTo(204);
+    }
+
+    /** Stores a webhook of a runtime that waits, while no server runs. */
+    private void waiting(String runtime) throws SQLException {
+        try (Connection connection = DriverManager
+                .getConnection("jdbc:sqlite:" + folder.resolve("inbox").resolve("inbox.db"));
+                Statement statement = connection.createStatement()) {
+            statement.execute("INSERT INTO webhooks (id, runtime, source, ordered, method, authority, target,"
+                    + " size, cost, state, begun, failures, next, aside, outcome, stored, content) VALUES"
+                    + " ('w1', '" + runtime + "', 'argo/push', 1, 'POST', 'a.test', '/', 0, 1, 0, 0, 0,"
+                    + " 9000000000000, 0, '', " + System.currentTimeMillis() + ", 0)");
+        }
+    }
+
+    @Test
+    void aClockMayBeAMinuteAhead() {
+        String latest = Instant.now().plus(Duration.ofDays(30)).plusSeconds(30).toString();
+
+        assertThat(call(registrar, "POST", RUNTIMES, body("own", "1").replace(expires, latest)).status())
+                .isEqualTo(201);
+        assertThat(call(registrar, "POST", RUNTIMES, body("two", "2").replace(expires,
+                Instant.now().plus(Duration.ofDays(30)).plusSeconds(300).toString())).status())
+                .isEqualTo(400);
     }
 
     @Test

@@ -28,6 +28,9 @@ record NewRuntime(RuntimeName name, List<String> hosts, @Nullable RuntimeUpstrea
     /** The maximum life of a token that the caller has made: it is carried to a cluster, and used there. */
     private static final Duration LONGEST_LIFE = Duration.ofDays(30);
 
+    /** How far the clock of a caller may be ahead. */
+    private static final Duration CLOCK_SLACK = Duration.ofMinutes(1);
+
     /** Reads the body. Throws HandlerException and InvalidNameException for mistakes. */
     static NewRuntime read(byte[] body, Instant now) {
         return JsonFields.read(body, Set.of("account", "name", "hosts", "upstream", "ca", "enrolment"),
@@ -51,7 +54,7 @@ record NewRuntime(RuntimeName name, List<String> hosts, @Nullable RuntimeUpstrea
     private static EnrolmentCredential credential(JsonFields fields, Instant now) {
         try {
             Instant expires = Instant.parse(fields.text("expiresAt")).truncatedTo(ChronoUnit.MILLIS);
-            if (expires.isAfter(now.plus(LONGEST_LIFE))) {
+            if (expires.isAfter(now.plus(LONGEST_LIFE).plus(CLOCK_SLACK))) {
                 throw new InvalidNameException("enrolment.expiresAt",
                         "too late (expected: at most " + LONGEST_LIFE.toDays() + " days from now)");
             }

@@ -30,6 +30,8 @@ import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -45,6 +47,9 @@ final class RuntimeCalls {
     static final String REVOKE = "/api/v1/runtimes/{account}/{name}/revoke";
     static final String TOKENS = "/api/v1/runtimes/{account}/{name}/enrolment-tokens";
 
+    private static final Duration RETRY_WHEN_FULL = Duration.ofSeconds(30);
+    private static final int MAX_WITHDRAWN = 1000;
+
     private final RuntimeStore store;
     private final RuntimeRegistrar registrar;
     private final TunnelDirectory tunnels;
@@ -52,6 +57,16 @@ final class RuntimeCalls {
     private final StoredWebhooks webhooks;
     private final Clock clock;
     private final AdminAudit audit;
+    /** Identities of the runtimes that were cut off last: a registrar's next try leaves them as they are. */
+    private final Set<String> withdrawn = Collections.synchronizedSet(
+            Collections.newSetFromMap(new LinkedHashMap<>() {
+                private static final long serialVersionUID = 1L;
+
+                @Override
+                protected boolean removeEldestEntry(Map.Entry<String, Boolean> eldest) {
+                    return size() > MAX_WITHDRAWN;
+                }
+            }));
 
     RuntimeCalls(AdminApi.Parts parts, AdminAudit audit) {
         this.store = parts.store();
@@ -107,7 +122,14 @@ final class RuntimeCalls {
             throw new InvalidNameException("enrolment",
                     "missing (expected: it or upstream, as a registrar makes the tokens of its runtimes)");
         }
-        return made.cast(Record.class);
+        // A registrar takes 409 for a refusal that stays: there may be room later.
+        return registrar == null
+                ? made.cast(Record.class)
+                : made.cast(Record.class)
+                        .onErrorMap(StoreException.Full.class,
+                                full -> HandlerException
+                                        .of(Reason.OVERLOADED, String.valueOf(full.getMessage()))
+                                        .retryAfter(RETRY_WHEN_FULL));
     }
 
     private <T> Mono<T> noted(EdgeRequest request, String thing, Mono<T> created) {
@@ -189,8 +211,33 @@ final class RuntimeCalls {
     private Mono<EdgeResponse> delete(EdgeRequest request, RuntimeName name) {
         RuntimeScope scope = scope(request);
         return RuntimeQuery.keepsPending(request, scope)
-                ? requireNoPending(name, scope).then(Mono.defer(() -> deleted(request, name, scope)))
+                ? requireNoPending(name, scope)
+                        .onErrorResume(StoreException.Conflict.class,
+                                waiting -> withdrawn(request, name, scope).then(Mono.error(waiting)))
+                        .then(Mono.defer(() -> deleted(request, name, scope)))
                 : deleted(request, name, scope);
+    }
+
+    /**
+     * Cuts off a runtime that its registrar has deleted and whose webhooks wait: its certificates and tokens
+     * are revoked, once, and its tunnels closed. Never fails: what can't be written is effective in memory.
+     */
+    private Mono<Void> withdrawn(EdgeRequest request, RuntimeName name, RuntimeScope scope) {
+        return Mono.defer(() -> {
+            RegisteredRuntime runtime = store.byName(name);
+            if (scope.registrar() == null || runtime == null || !scope.covers(runtime)
+                    || runtime.upstream() != null || withdrawn.contains(runtime.identity())) {
+                return Mono.<Void>empty();
+            }
+            return audit
+                    .noted(request.context(), "runtime revoked", name + ": deleted by its registrar",
+                            registrar.revoke(name))
+                    .doOnNext(revoked -> {
+                        withdrawn.add(revoked.identity());
+                        events.publish(ServerEvent.Kind.REVOKED, name, 0, null, "deleted by its registrar");
+                    })
+                    .then();
+        }).onErrorComplete();
     }
 
     /** Emits nothing. Errors: {@link StoreException.Conflict} while webhooks of the runtime wait. */

@@ -3,9 +3,13 @@ package dev.culvert.server.admin;
 import static dev.culvert.relay.testing.Results.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.culvert.admin.AdminCaller;
+import dev.culvert.admin.AdminRole;
 import dev.culvert.admin.AdminRoute;
 import dev.culvert.admin.AdminToken;
+import dev.culvert.certs.Base64Url;
 import dev.culvert.handlers.spi.EdgeRequest;
+import dev.culvert.handlers.spi.HandlerException;
 import dev.culvert.handlers.spi.RequestContext;
 import dev.culvert.http.net.EventLoops;
 import dev.culvert.inbox.Inbox;
@@ -28,11 +32,14 @@ import dev.culvert.server.token.AdminTokenStore;
 import dev.culvert.server.tunnel.ServerEvents;
 import dev.culvert.store.StoreException;
 import dev.culvert.store.Uncancellable;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import io.netty.handler.codec.http.DefaultHttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
 import java.lang.reflect.Proxy;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -98,6 +105,29 @@ class RuntimeCallsTest {
                 .isInstanceOf(StoreException.Absent.class);
     }
 
+    /** A registrar takes a 409 for a refusal that stays. */
+    @Test
+    void aFullStoreIsARefusalThatPassesForARegistrar() {
+        String body = "{\"account\":\"acme\",\"name\":\"prod\",\"enrolment\":{\"id\":\""
+                + Base64Url.encode(new byte[16]) + "\",\"hash\":\"" + Base64Url.encode(new byte[32])
+                + "\",\"expiresAt\":\"" + clock.instant().plusSeconds(60) + "\"}}";
+
+        Throwable registrars = failure("POST", body, new AdminCaller("plane", AdminRole.REGISTRAR));
+        Throwable operators = failure("POST", body, AdminCaller.BOOTSTRAP);
+
+        assertThat(registrars).isInstanceOfSatisfying(HandlerException.class, refused -> {
+            assertThat(refused.reason()).isEqualTo(HandlerException.Reason.OVERLOADED);
+            assertThat(refused.retryAfter()).isNotNull();
+        });
+        assertThat(operators).isInstanceOf(StoreException.Full.class);
+    }
+
+    private Throwable failure(String method, String body, AdminCaller caller) {
+        return Objects.requireNonNull(Objects.requireNonNull(call(method, RuntimeCalls.ALL,
+                Flux.just(Unpooled.copiedBuffer(body, StandardCharsets.US_ASCII)), caller).materialize()
+                .block()).getThrowable());
+    }
+
     private Inbox inbox() {
         Inbox opened = TestInbox.open(folder.resolve("inbox"), loops);
         inbox = opened;
@@ -113,6 +143,10 @@ class RuntimeCallsTest {
     }
 
     private Mono<?> call(String method, String path) {
+        return call(method, path, Flux.empty(), AdminCaller.BOOTSTRAP);
+    }
+
+    private Mono<?> call(String method, String path, Flux<ByteBuf> body, AdminCaller caller) {
         var parts = new AdminApi.Parts(await(AdminToken.load(folder.resolve("admin.token"))),
                 stand(AdminTokenStore.class), stand(AuditStore.class), stand(RuntimeStore.class),
                 new RuntimeRegistrar(stand(RuntimeStore.class), tunnels,
@@ -123,8 +157,9 @@ class RuntimeCallsTest {
                 AccessDefault.OPEN, tunnels,
                 inbox(), events, new RequestLog(clock), clock);
         var request = new EdgeRequest(HttpMethod.valueOf(method), path, new DefaultHttpHeaders(),
-                Flux.empty(),
-                RequestContext.of("request-1", new InetSocketAddress(InetAddress.getLoopbackAddress(), 1)));
+                body,
+                RequestContext.of("request-1", new InetSocketAddress(InetAddress.getLoopbackAddress(), 1))
+                        .withCaller(caller));
         for (AdminRoute route : new RuntimeCalls(parts, new AdminAudit(parts.audit(), clock)).routes()) {
             var segments = route.template().match(path);
             if (segments != null && route.serves(request.method())) {
@@ -142,6 +177,7 @@ class RuntimeCallsTest {
                         called.add(method.getName());
                         yield commit.asMono();
                     }
+                    case "create" -> Mono.error(new StoreException.Full("1 runtimes are registered"));
                     case "byName" -> PROD;
                     case "add" -> {
                         audited.add(((AuditEntry) arguments[0]).action());
