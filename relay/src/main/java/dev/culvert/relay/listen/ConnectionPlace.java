@@ -3,6 +3,7 @@ package dev.culvert.relay.listen;
 import dev.culvert.http.quota.SourceAddress;
 import io.netty.channel.Channel;
 import io.netty.util.AttributeKey;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The place of one open connection at its listener. It is busy while it carries a request or a proven
@@ -15,6 +16,7 @@ public final class ConnectionPlace {
 
     final SourceAddress source;
     private final Channel channel;
+    private final @Nullable ConnectionPlaces places;
     private volatile boolean busy;
     private volatile Worth worth = Worth.SILENT;
     private volatile long silentSince = System.nanoTime();
@@ -29,16 +31,18 @@ public final class ConnectionPlace {
         SERVED
     }
 
-    ConnectionPlace(SourceAddress source, Channel channel) {
+    /** @param places null: of no listener */
+    ConnectionPlace(SourceAddress source, Channel channel, @Nullable ConnectionPlaces places) {
         this.source = source;
         this.channel = channel;
+        this.places = places;
         channel.attr(KEY).set(this);
     }
 
     /** The place of a connection. One that no listener has admitted has a place of its own. */
     public static ConnectionPlace of(Channel channel) {
         ConnectionPlace place = channel.attr(KEY).get(); // null: no listener has admitted it
-        return place == null ? new ConnectionPlace(SourceAddress.UNKNOWN, channel) : place;
+        return place == null ? new ConnectionPlace(SourceAddress.UNKNOWN, channel, null) : place;
     }
 
     /** The connection has sent a whole ClientHello. */
@@ -49,6 +53,9 @@ public final class ConnectionPlace {
     /** The connection carries a request, or a session whose peer has proven who it is. */
     public void busy() {
         busy = true;
+        if (places != null) {
+            places.know(source);
+        }
     }
 
     /** The connection carries nothing now. */

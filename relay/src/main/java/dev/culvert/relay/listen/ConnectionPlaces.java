@@ -2,6 +2,8 @@ package dev.culvert.relay.listen;
 
 import dev.culvert.http.quota.SourceAddress;
 import dev.culvert.relay.listen.ConnectionPlace.Worth;
+import dev.culvert.relay.quota.SourceStandings;
+import dev.culvert.relay.quota.SourceStandings.Standing;
 import io.netty.channel.Channel;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -15,10 +17,15 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The places of a listener's open connections. When all are taken, a silent connection gives way to a
- * newcomer: one that has sent no whole ClientHello before one that has, and that before one that has carried
- * something; among these, of the source with most silent ones, counted by address or /64, then by /56 and by
- * /48; and of those that are alike the one that is silent for longest. Busy connections give way to nobody;
- * an eighth more than the maximum is for newcomers when nearly all are busy. Callable from any thread.
+ * newcomer: one that has sent no whole ClientHello before one that has, that before one of a known source,
+ * and that before one that has carried something; among these, of the source with most silent ones, counted
+ * by address or /64, then by /56 and by /48; and of those that are alike the one that is silent for longest.
+ * Busy connections give way to nobody; an eighth more than the maximum is for newcomers when nearly all are
+ * busy. Callable from any thread.
+ *
+ * <p>A source is known for ten minutes after it sent a request or proved a session, with its
+ * {@value #FEW_OF_SOURCE} newest silent connections: silent strangers do not close the new connections of
+ * callers that were there before them.
  *
  * <p>The silent ones are sorted when a place is needed, and a 16th of them is then chosen at once, so that an
  * admission costs the sorting of 16 places.
@@ -28,10 +35,14 @@ final class ConnectionPlaces {
     private static final int CHOSEN_PART = 16;
     /** After a look that found no silent connection, the next comes after this part of them was refused. */
     private static final int VAIN_PART = 256;
+    /** About what a browser opens at once. */
+    private static final int FEW_OF_SOURCE = 8;
+    private static final long LISTENER = 0;
 
     private final int max;
     /** The places beyond the maximum, for silent connections when nearly all are busy. */
     private final int newcomers;
+    private final SourceStandings standings = new SourceStandings();
     private final Set<ConnectionPlace> open = new HashSet<>();
     private final Map<SourceAddress, Integer> bySource = new HashMap<>();
     /** The next connections that give way. */
@@ -44,8 +55,8 @@ final class ConnectionPlaces {
      * A silent connection when it was sorted, with the numbers of newer ones of its address (or /64), /56 and
      * /48.
      */
-    private static final class Silent {
-        static final Comparator<Silent> ORDER = Comparator.<Silent, Worth>comparing(each -> each.worth)
+    static final class Silent {
+        static final Comparator<Silent> ORDER = Comparator.<Silent>comparingInt(each -> each.rank)
                 .thenComparingInt(each -> -each.ofSource)
                 .thenComparingInt(each -> -each.of56)
                 .thenComparingInt(each -> -each.of48)
@@ -54,6 +65,7 @@ final class ConnectionPlaces {
         final ConnectionPlace place;
         final long since;
         final Worth worth;
+        int rank;
         int ofSource;
         int of56;
         int of48;
@@ -64,6 +76,16 @@ final class ConnectionPlaces {
             this.worth = place.worth();
         }
 
+        void rank(boolean known) {
+            boolean spared = known && ofSource < FEW_OF_SOURCE;
+            rank = switch (worth) {
+                case SILENT -> spared ? 2 : 0;
+                case GREETED -> spared ? 2 : 1;
+                case SERVED -> 3;
+            };
+        }
+
+        /** Whether nothing has come since. */
         boolean isStill() {
             return !place.isBusy() && place.silentSince() == since && place.worth() == worth;
         }
@@ -73,9 +95,9 @@ final class ConnectionPlaces {
      * An admission.
      *
      * @param place null: there is none
-     * @param gaveWay the connection that must close for it; null: none
+     * @param gaveWay the connection that must close for it, unless something comes from it before; null: none
      */
-    record Admission(@Nullable ConnectionPlace place, @Nullable ConnectionPlace gaveWay) {}
+    record Admission(@Nullable ConnectionPlace place, @Nullable Silent gaveWay) {}
 
     ConnectionPlaces(int max) {
         this.max = max;
@@ -84,16 +106,16 @@ final class ConnectionPlaces {
 
     /** Takes a place for a connection, which is returned by {@link #close}. */
     synchronized Admission open(SourceAddress source, Channel channel) {
-        ConnectionPlace gaveWay = null;
+        Silent gaveWay = null;
         if (open.size() >= max + newcomers || open.size() >= max && !areFewSilent()) {
             gaveWay = nextToGiveWay();
             if (gaveWay != null) {
-                close(gaveWay);
+                close(gaveWay.place);
             } else if (open.size() >= max + newcomers) {
                 return new Admission(null, null);
             }
         }
-        var place = new ConnectionPlace(source, channel);
+        var place = new ConnectionPlace(source, channel, this);
         add(place);
         return new Admission(place, gaveWay);
     }
@@ -104,7 +126,16 @@ final class ConnectionPlaces {
         }
     }
 
-    /** A connection that was to give way has become busy: it stays. */
+    /** The source has sent a request or proved a session. Takes no lock. */
+    void know(SourceAddress source) {
+        standings.note(LISTENER, source, Standing.SERVED, System.nanoTime());
+    }
+
+    private boolean isKnown(SourceAddress source) {
+        return standings.of(LISTENER, source, System.nanoTime()) == Standing.SERVED;
+    }
+
+    /** Something has come from a connection that was to give way: it stays. */
     synchronized void stays(ConnectionPlace place) {
         add(place);
     }
@@ -124,8 +155,8 @@ final class ConnectionPlaces {
         return silentWhenSorted < newcomers;
     }
 
-    private @Nullable ConnectionPlace nextToGiveWay() {
-        ConnectionPlace next = nextChosen();
+    private @Nullable Silent nextToGiveWay() {
+        Silent next = nextChosen();
         if (next == null) {
             choose();
             next = nextChosen();
@@ -133,10 +164,10 @@ final class ConnectionPlaces {
         return next;
     }
 
-    private @Nullable ConnectionPlace nextChosen() {
+    private @Nullable Silent nextChosen() {
         for (Silent next = chosen.poll(); next != null; next = chosen.poll()) {
             if (next.isStill() && open.contains(next.place)) {
-                return next.place;
+                return next;
             }
         }
         return null;
@@ -165,6 +196,7 @@ final class ConnectionPlaces {
                 each.of56 = by56.merge(source.network() >>> Byte.SIZE, 1, Integer::sum) - 1;
                 each.of48 = by48.merge(source.network() >>> Short.SIZE, 1, Integer::sum) - 1;
             }
+            each.rank(isKnown(source));
         }
         silent.sort(Silent.ORDER);
         silentWhenSorted = silent.size();

@@ -110,7 +110,7 @@ public final class HandshakeGate {
             return false;
         }
         ConnectionPlaces.Admission admission = connections.open(source, channel);
-        ConnectionPlace gaveWay = admission.gaveWay();
+        ConnectionPlaces.Silent gaveWay = admission.gaveWay();
         if (gaveWay != null) {
             tooManyInAll.increment();
             end(gaveWay);
@@ -129,12 +129,12 @@ public final class HandshakeGate {
         return true;
     }
 
-    /** Closes a connection that gives way, unless it has become busy meanwhile: then it stays. */
-    private void end(ConnectionPlace place) {
-        Channel channel = place.channel();
+    /** Closes a connection that gives way, unless something has come from it meanwhile: then it stays. */
+    private void end(ConnectionPlaces.Silent gaveWay) {
+        Channel channel = gaveWay.place.channel();
         channel.eventLoop().execute(() -> {
-            if (place.isBusy() && channel.isActive()) {
-                connections.stays(place);
+            if (!gaveWay.isStill() && channel.isActive()) {
+                connections.stays(gaveWay.place);
             } else {
                 channel.close();
             }

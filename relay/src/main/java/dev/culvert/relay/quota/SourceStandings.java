@@ -15,7 +15,7 @@ import java.util.concurrent.atomic.AtomicLongArray;
  *
  * An answer makes any source a served one, except a slow reader: its responses fill memory when they come.
  */
-final class SourceStandings {
+public final class SourceStandings {
     /** The number of slots, a power of two: 512 KiB. */
     private static final int SLOTS = 1 << 16;
     /** The minutes after which what is known of a source is forgotten. */
@@ -29,7 +29,7 @@ final class SourceStandings {
     private static final long NANOS_OF_A_MINUTE = 60_000_000_000L;
 
     /** What is known of a source at one runtime. */
-    enum Standing {
+    public enum Standing {
         /** Nothing. */
         NEW,
         /** The runtime has answered it. */
@@ -58,8 +58,12 @@ final class SourceStandings {
     /** Nobody outside knows which sources share a slot. */
     private final long seed = ThreadLocalRandom.current().nextLong();
 
-    /** @param runtime a random number that names the runtime */
-    Standing of(long runtime, SourceAddress source, long nowNanos) {
+    /**
+     * Returns what is known of a source.
+     *
+     * @param runtime a random number that names the runtime
+     */
+    public Standing of(long runtime, SourceAddress source, long nowNanos) {
         long hash = hash(runtime, source);
         return known(slots.get(place(hash)), hash, nowNanos);
     }
@@ -79,7 +83,8 @@ final class SourceStandings {
         };
     }
 
-    void note(long runtime, SourceAddress source, Standing standing, long nowNanos) {
+    /** Notes what is known of a source now. */
+    public void note(long runtime, SourceAddress source, Standing standing, long nowNanos) {
         long hash = hash(runtime, source);
         long minute = minute(nowNanos) & (1 << MINUTE_BITS) - 1;
         long slot = hash >>> LOW_BITS << LOW_BITS | minute << STANDING_BITS | standing.bits();

@@ -130,6 +130,53 @@ class HandshakeGateTest {
     }
 
     @Test
+    void silentStrangersDoNotCloseTheNewConnectionsOfAKnownSource() {
+        admit(QUIET);
+        ConnectionPlace.of(open.getFirst()).busy(); // a request
+        open.getFirst().close();
+        for (int i = 0; i < 3; i++) {
+            admit(QUIET);
+        }
+        for (int i = 2; i < 10; i++) {
+            assertThat(admit(source(i))).isTrue();
+            ConnectionPlace.of(open.getLast()).greeted();
+        }
+
+        assertThat(whichAreOpen()).containsExactly(false, true, true, true, false, false, false, false, false,
+                false,
+                true, true);
+    }
+
+    @Test
+    void ofAKnownSourceEightConnectionsStay() {
+        var large = new HandshakeGate(2, 100, 16, HELLO_BYTES);
+        for (int i = 0; i < 20; i++) {
+            EmbeddedChannel channel = new EmbeddedChannel();
+            assertThat(large.admit(QUIET, channel)).isTrue();
+            open.add(channel);
+            if (i == 0) {
+                ConnectionPlace.of(channel).busy();
+                channel.close();
+            }
+        }
+
+        for (int i = 2; i < 30; i++) {
+            assertThat(large.admit(source(i), new EmbeddedChannel())).isTrue();
+        }
+        assertThat(whichAreOpen().stream().filter(each -> each)).hasSize(8);
+    }
+
+    @Test
+    void aConnectionThatSendsAClientHelloBeforeItIsClosedStays() {
+        for (int i = 0; i < 6; i++) {
+            admit(source(i));
+        }
+        ConnectionPlace.of(open.getFirst()).greeted();
+
+        assertThat(whichAreOpen()).containsExactly(true, true, true, true, true, true);
+    }
+
+    @Test
     void aConnectionThatBecomesBusyBeforeItIsClosedStays() {
         for (int i = 0; i < 5; i++) {
             admit(source(i));
