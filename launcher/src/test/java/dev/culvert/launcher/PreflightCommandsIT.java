@@ -77,6 +77,10 @@ class PreflightCommandsIT {
                     .isEqualTo(tunnel.substring(6));
             assertThat(status.path("certificateEnds").asText()).isNotEmpty();
             pauseAndResume(health);
+
+            assertThat(Captured.run("probe", health + "/readyz").out()).contains("/readyz 200");
+            assertThat(Captured.run("probe", health + "/none").exitCode()).isEqualTo(ExitCode.FAILED);
+            assertThat(Captured.run("probe", health + "/none", "--expect", "404").exitCode()).isZero();
         }
     }
 
@@ -102,6 +106,8 @@ class PreflightCommandsIT {
         assertThat(Captured.run("client", "status", "--health", "http://" + dead).exitCode())
                 .isEqualTo(ExitCode.UNAVAILABLE);
 
+        assertThat(Captured.run("probe", "http://" + dead).exitCode()).isEqualTo(ExitCode.UNAVAILABLE);
+
         Captured doctor = Captured.run("doctor", "--server", "wss://" + dead, "--idle", "0s");
         assertThat(doctor.exitCode()).isEqualTo(ExitCode.FAILED);
         assertThat(doctor.out()).contains("failed  connect", "refused");
@@ -113,6 +119,7 @@ class PreflightCommandsIT {
                 .isEqualTo(ExitCode.USAGE);
         assertThat(Captured.run("doctor", "--server", "http://a").exitCode()).isEqualTo(ExitCode.CONFIG);
         assertThat(Captured.run("doctor", "--to", "http://a").exitCode()).isEqualTo(ExitCode.USAGE);
+        assertThat(Captured.run("probe", "ftp://a").exitCode()).isEqualTo(ExitCode.USAGE);
         assertThat(Captured.run("client", "pause", "--health", "ftp://a").exitCode())
                 .isEqualTo(ExitCode.USAGE);
         assertThat(Captured.run("client", "status", "--health", "ftp://a").exitCode())

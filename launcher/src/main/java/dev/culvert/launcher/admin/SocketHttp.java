@@ -49,7 +49,7 @@ public final class SocketHttp {
     }
 
     /** @param tls makes the sockets of {@code https}; null: those that trust the JDK's authorities */
-    SocketHttp(Duration timeout, @Nullable SSLSocketFactory tls) {
+    public SocketHttp(Duration timeout, @Nullable SSLSocketFactory tls) {
         this(timeout, MAX_BODY, tls);
     }
 

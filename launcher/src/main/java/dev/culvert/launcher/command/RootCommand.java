@@ -34,10 +34,11 @@ enum RootCommand {
                                                                                                     "Lists changes made through the admin API, newest first."), CERTS(
                                                                                                             "Makes the certificate authority and the certificates of servers, and shows what certificates say."), DOCTOR(
                                                                                                                     "Checks the way from here to a tunnel server: proxy, DNS, connection, TLS (and who ends it), WebSocket, clock, idle time-out.",
-                                                                                                                    "A line a check; exits with 0 when none failed, else with 1. Changes nothing, neither here nor there."), CACHE(
-                                                                                                                            "Makes the AOT caches of this installation, with which commands and parts start faster.",
-                                                                                                                            "Parts run for a moment on 127.0.0.1 for it. To be run again after a change of the installation or of its Java run-time."), BENCH(
-                                                                                                                                    "Compares Culvert under load with other ways to reach an upstream.");
+                                                                                                                    "A line a check; exits with 0 when none failed, else with 1. Changes nothing, neither here nor there."), PROBE(
+                                                                                                                            "Sends a GET to a URL and tells the status: for pods and scripts that have no other HTTP client."), CACHE(
+                                                                                                                                    "Makes the AOT caches of this installation, with which commands and parts start faster.",
+                                                                                                                                    "Parts run for a moment on 127.0.0.1 for it. To be run again after a change of the installation or of its Java run-time."), BENCH(
+                                                                                                                                            "Compares Culvert under load with other ways to reach an upstream.");
 
     /** Lines. */
     private final String description;
@@ -68,6 +69,7 @@ enum RootCommand {
             case AUDIT -> new AuditCommand();
             case CERTS -> new CertsCommand();
             case DOCTOR -> new DoctorCommand();
+            case PROBE -> new ProbeCommand();
             case CACHE -> new CacheCommand();
             case BENCH -> new BenchCommand();
         }));
