@@ -61,11 +61,9 @@ final class ServerTrustManager extends EngineTrustManager {
             }
         }
         // The issuer's name reveals an inspecting proxy.
-        throw new CertificateException(
-                "the server's certificate, issued by " + chain[0].getIssuerX500Principal()
-                        + ", is not trusted: "
-                        + TrustRefusal.of(refusal, chain[0], engine.getPeerHost(), Instant.now()),
-                refusal);
+        TrustRefusal why = TrustRefusal.of(refusal, chain[0], engine.getPeerHost(), Instant.now());
+        throw new UntrustedServerException(why.reason(), "the server's certificate, issued by "
+                + chain[0].getIssuerX500Principal() + ", is not trusted: " + why.text(), refusal);
     }
 
     /** Java's trust manager for these authorities, or for the system's roots if null. */

@@ -1,5 +1,6 @@
 package dev.culvert.certs.tls;
 
+import dev.culvert.certs.tls.UntrustedServerException.Reason;
 import java.security.cert.CertPathBuilderException;
 import java.security.cert.CertificateException;
 import java.security.cert.CertificateExpiredException;
@@ -12,13 +13,15 @@ import java.util.Collection;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** Says why Java's path validation or host name check refused a certificate, and what was expected. */
-final class TrustRefusal {
+/**
+ * Why Java's path validation or host name check refused a certificate.
+ *
+ * @param text the reason and what was expected
+ */
+record TrustRefusal(Reason reason, String text) {
     /** GeneralName's tags of DNS names and addresses (RFC 5280 §4.2.1.6). */
     private static final List<Integer> HOST_TAGS = List.of(2, 7);
     private static final int MAX_NAMES = 5;
-
-    private TrustRefusal() {}
 
     /**
      * The reason.
@@ -27,25 +30,28 @@ final class TrustRefusal {
      * @param host the host that it must be for
      * @param now the time of this machine
      */
-    static String of(CertificateException refusal, X509Certificate leaf, String host, Instant now) {
+    static TrustRefusal of(CertificateException refusal, X509Certificate leaf, String host, Instant now) {
         Instant end = leaf.getNotAfter().toInstant();
         Instant begin = leaf.getNotBefore().toInstant();
         if (now.isAfter(end)) {
-            return "it ended at " + end + ", and this machine's clock says " + seconds(now);
+            return new TrustRefusal(Reason.ENDED,
+                    "it ended at " + end + ", and this machine's clock says " + seconds(now));
         }
         if (now.isBefore(begin)) {
-            return "it begins at " + begin + ", and this machine's clock says " + seconds(now);
+            return new TrustRefusal(Reason.EARLY,
+                    "it begins at " + begin + ", and this machine's clock says " + seconds(now));
         }
         for (Throwable cause = refusal; cause != null; cause = cause.getCause()) {
             switch (cause) {
                 case CertPathBuilderException path -> {
-                    return "no authority that is trusted here has signed it";
+                    return new TrustRefusal(Reason.AUTHORITY,
+                            "no authority that is trusted here has signed it");
                 }
                 case CertificateExpiredException ended -> {
-                    return "an authority in its chain has ended";
+                    return new TrustRefusal(Reason.ENDED, "an authority in its chain has ended");
                 }
                 case CertificateNotYetValidException early -> {
-                    return "an authority in its chain is not valid yet";
+                    return new TrustRefusal(Reason.EARLY, "an authority in its chain is not valid yet");
                 }
                 default -> {
                     // The cause below says more.
@@ -54,9 +60,9 @@ final class TrustRefusal {
         }
         String text = String.valueOf(refusal.getMessage());
         return text.startsWith("No subject alternative") || text.startsWith("No name matching")
-                ? "it is not for " + host + " but for " + names(leaf)
-                        + " (expected: an address with a name that it is for)"
-                : text;
+                ? new TrustRefusal(Reason.HOST, "it is not for " + host + " but for " + names(leaf)
+                        + " (expected: an address with a name that it is for)")
+                : new TrustRefusal(Reason.OTHER, text);
     }
 
     private static Instant seconds(Instant now) {

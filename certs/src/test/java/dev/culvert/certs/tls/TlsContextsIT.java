@@ -135,11 +135,13 @@ class TlsContextsIT {
         X509Certificate leaf = SERVER.leaf();
         var refusal = new CertificateException("any");
 
-        assertThat(TrustRefusal.of(refusal, leaf, "x", leaf.getNotAfter().toInstant().plusSeconds(1)))
+        assertThat(TrustRefusal.of(refusal, leaf, "x", leaf.getNotAfter().toInstant().plusSeconds(1)).text())
                 .startsWith("it ended at " + leaf.getNotAfter().toInstant());
-        assertThat(TrustRefusal.of(refusal, leaf, "x", leaf.getNotBefore().toInstant().minusSeconds(1)))
+        assertThat(
+                TrustRefusal.of(refusal, leaf, "x", leaf.getNotBefore().toInstant().minusSeconds(1)).text())
                 .startsWith("it begins at " + leaf.getNotBefore().toInstant());
-        assertThat(TrustRefusal.of(refusal, leaf, "x", leaf.getNotAfter().toInstant())).isEqualTo("any");
+        assertThat(TrustRefusal.of(refusal, leaf, "x", leaf.getNotAfter().toInstant()).text())
+                .isEqualTo("any");
     }
 
     @Test

@@ -32,6 +32,7 @@ final class MeterTexts implements MeterFilter {
             Map.entry("culvert.certificate.not.after",
                     "Earliest expiry of a listener's certificates, in seconds since 1970."),
             Map.entry("culvert.problems", "Problems answered."),
+            Map.entry("culvert.upstream.requests", "Requests to upstreams, by what became of them."),
             Map.entry("culvert.handler",
                     "Calls of a handler that ended with the last byte of a response or with the result of a field."),
             Map.entry("culvert.handler.rejected",

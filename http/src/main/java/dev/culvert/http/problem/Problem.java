@@ -35,6 +35,12 @@ public record Problem(Cause cause, Hop hop, String detail, @Nullable Duration re
         return new Problem(cause, hop, detail, retryAfter, scheme);
     }
 
+    /** The short summary: that of the cause, or of a fault of an upstream that has its own. */
+    public String title() {
+        UpstreamFault fault = UpstreamFault.of(this);
+        return fault == null ? cause.title() : fault.title();
+    }
+
     /** {@code Retry-After} in whole seconds, rounded up, at least 1; 0 when there is none. */
     public long retryAfterSeconds() {
         return retryAfter == null ? 0 : Math.max(1, (retryAfter.toMillis() + 999) / 1000);

@@ -44,7 +44,7 @@ public final class ProblemDocument {
     public static ProblemDocument of(Problem problem, String requestId) {
         Map<String, Object> members = new LinkedHashMap<>();
         members.put("type", problem.cause().type());
-        members.put("title", problem.cause().title());
+        members.put("title", problem.title());
         members.put("status", problem.cause().status());
         members.put("detail", wellFormed(problem.detail()));
         members.put("hop", problem.hop().word());

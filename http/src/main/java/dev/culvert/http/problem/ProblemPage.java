@@ -27,7 +27,7 @@ final class ProblemPage {
     private ProblemPage() {}
 
     static byte[] of(Problem problem, String requestId) {
-        String title = problem.cause().status() + " " + escaped(problem.cause().title());
+        String title = problem.cause().status() + " " + escaped(problem.title());
         var page = new StringBuilder(2048)
                 .append("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">")
                 .append("<meta name=\"viewport\" content=\"width=device-width\"><title>")

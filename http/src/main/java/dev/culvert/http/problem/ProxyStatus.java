@@ -19,8 +19,13 @@ public final class ProxyStatus {
 
     /** The field of a response that {@code proxy}, a token, generated because of {@code problem}. */
     public static Field of(String proxy, Problem problem) {
-        return new Field("proxy-status", proxy + "; error=" + error(problem.cause()) + "; details=\""
+        return new Field("proxy-status", proxy + "; error=" + error(problem) + "; details=\""
                 + details(problem.detail()) + '"');
+    }
+
+    private static String error(Problem problem) {
+        UpstreamFault fault = UpstreamFault.of(problem);
+        return fault == null ? error(problem.cause()) : fault.error();
     }
 
     /** The error type of RFC 9209 §2.3. */

@@ -1,9 +1,9 @@
 package dev.culvert.relay.exchange;
 
+import dev.culvert.http.observe.LinePace;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
+import java.time.Duration;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -14,11 +14,9 @@ import org.slf4j.LoggerFactory;
  */
 final class CutReaders {
     private static final Logger log = LoggerFactory.getLogger(CutReaders.class);
-    private static final long INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final Counter count;
-    private final AtomicLong nextNanos = new AtomicLong(System.nanoTime());
-    private final AtomicLong unsaid = new AtomicLong();
+    private final LinePace pace = new LinePace(Duration.ofSeconds(1));
 
     CutReaders(MeterRegistry registry) {
         count = registry.counter("culvert.edge.unread.responses");
@@ -27,14 +25,11 @@ final class CutReaders {
     /** Counts a caller, by its address. */
     void add(String caller) {
         count.increment();
-        long more = unsaid.incrementAndGet();
-        long next = nextNanos.get();
-        long now = System.nanoTime();
-        if (now - next >= 0 && nextNanos.compareAndSet(next, now + INTERVAL_NANOS)) {
-            unsaid.addAndGet(-more);
+        long responses = pace.add();
+        if (responses > 0) {
             log.atWarn()
                     .addKeyValue("caller", caller)
-                    .addKeyValue("responses", more)
+                    .addKeyValue("responses", responses)
                     .log("response dropped: its caller did not read it, or too slowly while memory was short");
         }
     }

@@ -201,6 +201,7 @@ abstract sealed class HttpExchange<C extends UpstreamConnection> implements Requ
     /** The final head or a 101 has arrived: the address is healthy. */
     final void answered(State next) {
         state = next;
+        outgoing.figures().answered();
         if (connection != null) {
             pool.endpoints().succeeded(connection.endpoint());
         }
@@ -220,6 +221,9 @@ abstract sealed class HttpExchange<C extends UpstreamConnection> implements Requ
         boolean unanswered = isHeadAwaited();
         boolean failed = problem.hop() == Problem.Hop.UPSTREAM
                 && !problem.equals(UpstreamProblem.HEAD_TOO_LARGE); // the request causes that, at any address
+        if (failed) {
+            outgoing.figures().failed(outgoing.address(), problem, pool.endpoints().trouble());
+        }
         if (connection != null && unanswered && failed) {
             pool.endpoints().failed(connection.endpoint());
         }

@@ -187,7 +187,7 @@ final class UpstreamDialler {
                             connected(to, pipeline.connection());
                         } else {
                             pipeline.tls.handshakeFuture()
-                                    .addListener(shaken -> shaken(to, pipeline, shaken.isSuccess()));
+                                    .addListener(shaken -> shaken(to, pipeline, shaken.cause()));
                         }
                     });
         }
@@ -197,12 +197,15 @@ final class UpstreamDialler {
             return Math.max(1, timeoutMillis / Math.clamp(endpoints.size(), 1, MAX_TRIED));
         }
 
-        private void shaken(Endpoint to, Pipeline<C> pipeline, boolean success) {
-            if (success && pipeline.isAgreed()) {
+        private void shaken(Endpoint to, Pipeline<C> pipeline, @Nullable Throwable failure) {
+            if (failure == null && pipeline.isAgreed()) {
                 connected(to, pipeline.connection());
             } else {
                 pipeline.connection().close();
-                failed(to, success ? UpstreamProblem.NO_HTTP2 : UpstreamProblem.NO_TLS);
+                if (failure != null) {
+                    endpoints.trouble(to, failure);
+                }
+                failed(to, failure == null ? UpstreamProblem.NO_HTTP2 : UpstreamProblem.noTls(failure));
             }
         }
 
@@ -216,6 +219,7 @@ final class UpstreamDialler {
         private void refused(Endpoint to, Throwable cause) {
             Endpoint best = mayRepeat(cause) ? endpoints.pick(List.of()) : null;
             if (best == null) {
+                endpoints.trouble(to, cause);
                 failed(to, UpstreamProblem.refused("the upstream refused the connection"));
                 return;
             }

@@ -1,5 +1,6 @@
 package dev.culvert.relay.tls;
 
+import dev.culvert.http.observe.LinePace;
 import dev.culvert.http.observe.Telemetry;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.netty.channel.Channel;
@@ -7,12 +8,11 @@ import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.util.AttributeKey;
 import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
@@ -31,8 +31,6 @@ public final class TlsLink {
 
     private static final AttributeKey<TlsLink> OF_CONTEXT = AttributeKey.valueOf(TlsLink.class, "context");
     private static final AttributeKey<KeyExchange> AGREED = AttributeKey.valueOf(TlsLink.class, "agreed");
-    /** At most one line a second, because callers may be hostile. It counts those between. */
-    private static final long LINE_NANOS = TimeUnit.SECONDS.toNanos(1);
     /**
      * How the end of a handshake looks to BoringSSL when the two sides have no group or no version in common:
      * to the listener, then to the side that dialled. The latter gets an alert, which may have other causes.
@@ -47,16 +45,13 @@ public final class TlsLink {
     private final Counts counts;
 
     /** The counts of a link, which outlive a change of its configuration. */
-    private record Counts(Map<KeyExchange, LongAdder> agreed, LongAdder refused, LongAdder untold,
-            LongSupplier nanos,
-            AtomicLong lineAt) {
+    private record Counts(Map<KeyExchange, LongAdder> agreed, LongAdder refused, LinePace lines) {
         static Counts by(LongSupplier nanos) {
             Map<KeyExchange, LongAdder> agreed = new EnumMap<>(KeyExchange.class);
             for (KeyExchange each : KeyExchange.values()) {
                 agreed.put(each, new LongAdder());
             }
-            return new Counts(agreed, new LongAdder(), new LongAdder(), nanos,
-                    new AtomicLong(nanos.getAsLong() - LINE_NANOS));
+            return new Counts(agreed, new LongAdder(), new LinePace(Duration.ofSeconds(1), nanos));
         }
     }
 
@@ -150,10 +145,8 @@ public final class TlsLink {
     }
 
     private void tell(boolean dialled, InetSocketAddress peer) {
-        long now = counts.nanos.getAsLong();
-        long last = counts.lineAt.get();
-        if (now - last < LINE_NANOS || !counts.lineAt.compareAndSet(last, now)) {
-            counts.untold.increment();
+        long refused = counts.lines.add();
+        if (refused == 0) {
             return;
         }
         log.atWarn()
@@ -161,7 +154,7 @@ public final class TlsLink {
                 .addKeyValue("peer", peer.getHostString() + ":" + peer.getPort())
                 .addKeyValue("expected", "TLSv1.3/X25519MLKEM768")
                 .addKeyValue("setting", key + ": require")
-                .addKeyValue("notTold", counts.untold.sumThenReset())
+                .addKeyValue("notTold", refused - 1)
                 .log(dialled
                         ? "no TLS: the server accepts no post-quantum key exchange, it seems, and this side offers no other; update its TLS library, or set prefer"
                         : "no TLS: the caller offers no post-quantum key exchange, which is required here; update its TLS library, or set prefer");

@@ -1,5 +1,6 @@
 package dev.culvert.relay.upstream;
 
+import dev.culvert.certs.tls.UntrustedServerException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -38,12 +39,28 @@ public final class Endpoints {
     private volatile boolean looking;
     private volatile int epoch;
     private long goodUntilNanos;
+    private volatile String trouble = "";
 
     /** @param name the upstream's name in the log */
     public Endpoints(String name, Ejection ejection, LongSupplier nanoClock) {
         this.name = name;
         this.ejection = ejection;
         this.nanoClock = nanoClock;
+    }
+
+    /** Keeps why the last dial of an address failed, for the log. */
+    public void trouble(Endpoint endpoint, Throwable failure) {
+        Throwable root = failure;
+        while (root.getCause() != null && !(root instanceof UntrustedServerException)) {
+            root = root.getCause();
+        }
+        trouble = endpoint.address() + ": "
+                + (root.getMessage() == null ? root.getClass().getSimpleName() : root.getMessage());
+    }
+
+    /** The address that could not be dialled last, and why; empty: none. */
+    public String trouble() {
+        return trouble;
     }
 
     public boolean areKnown() {

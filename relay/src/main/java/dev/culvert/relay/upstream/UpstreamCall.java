@@ -12,19 +12,21 @@ import org.jspecify.annotations.Nullable;
  * @param hostHeader the Host to send; null: the caller's Host
  * @param away responds in place of an upstream that is away; null: the asker receives the problem
  * @param headTimeout the time from the last request byte to the response head; null: the default
+ * @param figures count the request
  */
 public record UpstreamCall(UpstreamAddress address, String target, @Nullable String hostHeader,
-        @Nullable AwayAnswer away, @Nullable Duration headTimeout) {
+        @Nullable AwayAnswer away, @Nullable Duration headTimeout, RouteFigures figures) {
 
-    /** Creates a call with the default time-out. */
-    public UpstreamCall(UpstreamAddress address, String target, @Nullable String hostHeader,
-            @Nullable AwayAnswer away) {
-        this(address, target, hostHeader, away, null);
+    /** Creates a call with the caller's Host and the default time-out. */
+    public UpstreamCall(UpstreamAddress address, String target, RouteFigures figures) {
+        this(address, target, null, null, null, figures);
     }
 
     /** Returns the same call, but the asker receives the problem if the upstream is away. */
     public UpstreamCall withoutAway() {
-        return away == null ? this : new UpstreamCall(address, target, hostHeader, null, headTimeout);
+        return away == null
+                ? this
+                : new UpstreamCall(address, target, hostHeader, null, headTimeout, figures);
     }
 
     /** Returns the maximum wait for the response head. */

@@ -1,5 +1,6 @@
 package dev.culvert.relay.upstream;
 
+import dev.culvert.certs.tls.UntrustedServerException;
 import dev.culvert.config.ByteSize;
 import dev.culvert.http.fields.JudgedMessage;
 import dev.culvert.http.problem.Problem;
@@ -7,7 +8,11 @@ import dev.culvert.http.problem.Problem.Cause;
 import dev.culvert.http.problem.Problem.Hop;
 import dev.culvert.relay.WireProblem;
 import io.netty.handler.codec.http.TooLongHttpHeaderException;
+import io.netty.handler.ssl.NotSslRecordException;
+import io.netty.handler.ssl.SslHandshakeTimeoutException;
+import java.nio.channels.ClosedChannelException;
 import java.time.Duration;
+import java.util.Locale;
 
 /** The problems of forwarding to upstreams. None names an inner host. */
 public final class UpstreamProblem {
@@ -31,8 +36,6 @@ public final class UpstreamProblem {
             "the upstream does not speak HTTP/2");
     public static final Problem NO_WORD = Problem.of(Cause.UPSTREAM_RESET, Hop.UPSTREAM,
             "the upstream closed the connection before it sent an HTTP/2 frame");
-    public static final Problem NO_TLS = Problem.of(Cause.UPSTREAM_TLS, Hop.UPSTREAM,
-            "the TLS handshake with the upstream failed");
     public static final Problem REFUSED_STREAM = refused("the upstream refused to begin the exchange");
     public static final Problem GOING_AWAY = refused("the upstream was closing its connection");
     public static final Problem HEAD_TOO_LARGE = Problem.of(Cause.HEAD_TOO_LARGE, Hop.UPSTREAM,
@@ -55,6 +58,43 @@ public final class UpstreamProblem {
 
     public static Problem refused(String detail) {
         return Problem.of(Cause.UPSTREAM_REFUSED, Hop.UPSTREAM, detail);
+    }
+
+    /** Returns the problem of a TLS handshake with an upstream that failed. */
+    public static Problem noTls(Throwable cause) {
+        return Problem.of(Cause.UPSTREAM_TLS, Hop.UPSTREAM, detail(cause));
+    }
+
+    private static String detail(Throwable failure) {
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            switch (cause) {
+                case UntrustedServerException untrusted -> {
+                    return switch (untrusted.reason()) {
+                        case ENDED -> "the upstream's certificate, or its authority's, has ended";
+                        case EARLY -> "the upstream's certificate, or its authority's, is not valid yet";
+                        case AUTHORITY ->
+                            "the upstream's certificate is signed by no authority that is trusted here";
+                        case HOST -> "the upstream's certificate is for other hosts";
+                        case OTHER -> "the upstream's certificate is not valid";
+                    };
+                }
+                case NotSslRecordException plain -> {
+                    return "the upstream does not speak TLS";
+                }
+                case SslHandshakeTimeoutException late -> {
+                    return "the upstream did not finish the TLS handshake in time";
+                }
+                case ClosedChannelException closed -> {
+                    return "the upstream closed the connection during the TLS handshake";
+                }
+                default -> {
+                    if (String.valueOf(cause.getMessage()).toLowerCase(Locale.ROOT).contains("alert")) {
+                        return "the upstream refused the TLS handshake";
+                    }
+                }
+            }
+        }
+        return "the TLS handshake with the upstream failed";
     }
 
     /**

@@ -7,6 +7,7 @@ import dev.culvert.relay.testing.AnswerCase;
 import dev.culvert.relay.testing.Answers;
 import dev.culvert.relay.testing.EdgeFixture;
 import dev.culvert.relay.testing.TlsCaller;
+import dev.culvert.relay.upstream.RouteFigures;
 import dev.culvert.relay.upstream.UpstreamAddress;
 import dev.culvert.relay.upstream.UpstreamCall;
 import dev.culvert.relay.upstream.UpstreamLimits;
@@ -34,7 +35,7 @@ class AnswerCorpusIT {
     private static final EdgeFixture EDGE = new EdgeFixture(CallerLimits.defaults(),
             (request, response) -> UPSTREAMS.open(request,
                     new UpstreamCall(new UpstreamAddress(false, false, "127.0.0.1", UPSTREAM.port()),
-                            String.valueOf(request.fields().path()), null, null),
+                            String.valueOf(request.fields().path()), RouteFigures.NONE),
                     response));
 
     private static TlsCaller asker = EDGE.caller();

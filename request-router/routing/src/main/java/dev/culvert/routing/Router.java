@@ -15,8 +15,10 @@ import dev.culvert.relay.SwallowingSink;
 import dev.culvert.relay.outbound.Upstreams;
 import dev.culvert.relay.route.RouteQuery;
 import dev.culvert.relay.tls.TlsLink;
+import dev.culvert.relay.upstream.RouteFigures;
 import dev.culvert.relay.upstream.UpstreamAddress;
 import dev.culvert.relay.upstream.UpstreamCall;
+import dev.culvert.relay.upstream.UpstreamFigures;
 import dev.culvert.relay.upstream.UpstreamLimits;
 import dev.culvert.relay.upstream.UpstreamNames;
 import dev.culvert.relay.upstream.UpstreamProblem;
@@ -36,6 +38,7 @@ public final class Router implements Relay, AutoCloseable {
     private final UpstreamLimits limits;
     private final RouterAudit audit;
     private final TlsLink tls;
+    private final UpstreamFigures figures = new UpstreamFigures();
     private volatile Rules rules;
 
     private Router(Rules rules, Upstreams upstreams, UpstreamLimits limits, RouterAudit audit, TlsLink tls) {
@@ -44,6 +47,7 @@ public final class Router implements Relay, AutoCloseable {
         this.rules = rules;
         this.upstreams = upstreams;
         this.audit = audit;
+        rules.table.routes().forEach(this::figures);
     }
 
     /** Creates a router with the default limits and without an audit log. */
@@ -88,6 +92,7 @@ public final class Router implements Relay, AutoCloseable {
             upstreams.replace(names);
         }
         rules = next;
+        next.table.routes().forEach(this::figures);
         RoutingChanges.between(before, config)
                 .forEach(change -> audit.changed(change.key(), origin, change.detail()));
     }
@@ -153,17 +158,22 @@ public final class Router implements Relay, AutoCloseable {
         return SwallowingSink.INSTANCE;
     }
 
-    private static UpstreamCall outgoing(RouteMatch.Forward to, Http2Headers fields) {
+    private UpstreamCall outgoing(RouteMatch.Forward to, Http2Headers fields) {
         Cors cors = to.route().cors();
         RouteConfig.Timeouts timeouts = to.route().config().timeouts();
         return new UpstreamCall(to.address(), to.target(), to.route().hostHeader(),
                 cors == null ? null : new BrowserAnswer(cors, fields),
-                timeouts == null ? null : timeouts.head());
+                timeouts == null ? null : timeouts.head(), figures(to.route()));
     }
 
-    /** Registers the meters of TLS with upstreams. */
+    private RouteFigures figures(Route route) {
+        return figures.of(route.config().path());
+    }
+
+    /** Registers the meters of requests and of TLS with upstreams. */
     public void shown(Telemetry telemetry) {
         tls.shown(telemetry);
+        figures.shown(telemetry);
     }
 
     Upstreams upstreams() {

@@ -9,8 +9,10 @@ import dev.culvert.relay.SwallowingSink;
 import dev.culvert.relay.outbound.Upstreams;
 import dev.culvert.relay.tls.PostQuantum;
 import dev.culvert.relay.tls.TlsLink;
+import dev.culvert.relay.upstream.RouteFigures;
 import dev.culvert.relay.upstream.UpstreamAddress;
 import dev.culvert.relay.upstream.UpstreamCall;
+import dev.culvert.relay.upstream.UpstreamFigures;
 import dev.culvert.relay.upstream.UpstreamLimits;
 import dev.culvert.relay.upstream.UpstreamNames;
 import dev.culvert.relay.upstream.UpstreamProblem;
@@ -32,6 +34,8 @@ public final class SingleUpstream implements Relay, AutoCloseable {
     private final String prefix;
     private final Upstreams upstreams;
     private final TlsLink tls;
+    private final UpstreamFigures allFigures = new UpstreamFigures();
+    private final RouteFigures figures = allFigures.of("/");
 
     private SingleUpstream(UpstreamTemplate to, Upstreams upstreams, TlsLink tls) {
         this.tls = tls;
@@ -61,9 +65,10 @@ public final class SingleUpstream implements Relay, AutoCloseable {
                 link);
     }
 
-    /** Registers the meters of TLS with the upstream. */
+    /** Registers the meters of requests and of TLS with the upstream. */
     public void shown(Telemetry telemetry) {
         tls.shown(telemetry);
+        allFigures.shown(telemetry);
     }
 
     @Override
@@ -75,7 +80,7 @@ public final class SingleUpstream implements Relay, AutoCloseable {
         String path = String.valueOf(request.fields().path());
         // RFC 9110 §7.1: the asterisk form concerns the whole server and has no prefix
         String target = path.equals("*") ? path : prefix + path;
-        return upstreams.open(request, new UpstreamCall(address, target, null, null), response);
+        return upstreams.open(request, new UpstreamCall(address, target, figures), response);
     }
 
     /**

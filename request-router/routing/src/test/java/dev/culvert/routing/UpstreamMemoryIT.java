@@ -7,6 +7,7 @@ import dev.culvert.relay.Relay;
 import dev.culvert.relay.outbound.Upstreams;
 import dev.culvert.relay.upstream.Endpoint;
 import dev.culvert.relay.upstream.Endpoints;
+import dev.culvert.relay.upstream.RouteFigures;
 import dev.culvert.relay.upstream.UpstreamAddress;
 import dev.culvert.relay.upstream.UpstreamCall;
 import dev.culvert.relay.upstream.UpstreamLimits;
@@ -32,7 +33,7 @@ class UpstreamMemoryIT {
     private final Upstreams upstreams = new Upstreams(UpstreamLimits.defaults(), UpstreamNames.DNS,
             UpstreamTrust.NONE, now::get);
     private final Relay relay = (request, response) -> upstreams.open(request,
-            new UpstreamCall(address, "/", null, null), response);
+            new UpstreamCall(address, "/", RouteFigures.NONE), response);
 
     @AfterEach
     void close() {

@@ -15,10 +15,12 @@ import dev.culvert.relay.tls.TlsLink;
 import dev.culvert.relay.upstream.UpstreamLimits;
 import dev.culvert.relay.upstream.UpstreamTls;
 import dev.culvert.routing.RawUpstream.Peer;
+import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.net.URI;
+import java.security.GeneralSecurityException;
 import java.security.KeyStore;
 import java.security.cert.Certificate;
 import java.time.Clock;
@@ -64,6 +66,21 @@ class UpstreamTlsIT {
     private Secured accept() throws Exception {
         TlsMaterial material = AUTHORITY.issueServer(List.of(), List.of(InetAddress.getLoopbackAddress()),
                 Duration.ofHours(1));
+        Socket plain = upstream.acceptSocket();
+        return new Secured(new Peer(secured(plain, material)), plain);
+    }
+
+    /** The socket as a server's end of TLS, by Java's engine. */
+    static SSLSocket secured(Socket plain, TlsMaterial material) throws IOException {
+        try {
+            return securedBy(plain, material);
+        } catch (GeneralSecurityException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static SSLSocket securedBy(Socket plain, TlsMaterial material)
+            throws IOException, GeneralSecurityException {
         KeyStore keys = KeyStore.getInstance("PKCS12");
         keys.load(null, null);
         keys.setKeyEntry("upstream", material.key(), new char[0],
@@ -72,11 +89,9 @@ class UpstreamTlsIT {
         managers.init(keys, new char[0]);
         SSLContext context = SSLContext.getInstance("TLS");
         context.init(managers.getKeyManagers(), null, null);
-        Socket plain = upstream.acceptSocket();
-        SSLSocket secured = (SSLSocket) context.getSocketFactory()
-                .createSocket(plain, null, plain.getPort(), true);
+        var secured = (SSLSocket) context.getSocketFactory().createSocket(plain, null, plain.getPort(), true);
         secured.setUseClientMode(false);
-        return new Secured(new Peer(secured), plain);
+        return secured;
     }
 
     private record Secured(Peer peer, Socket plain) {}

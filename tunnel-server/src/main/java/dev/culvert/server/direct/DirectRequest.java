@@ -13,6 +13,7 @@ import dev.culvert.relay.quota.RuntimeQuota;
 import dev.culvert.relay.quota.RuntimeUsage;
 import dev.culvert.relay.quota.StreamPlace;
 import dev.culvert.relay.tls.KeyExchange;
+import dev.culvert.relay.upstream.RouteFigures;
 import dev.culvert.relay.upstream.UpstreamAddress;
 import dev.culvert.relay.upstream.UpstreamCall;
 import io.netty.buffer.ByteBuf;
@@ -56,7 +57,7 @@ final class DirectRequest implements RequestSink {
         }
         response.opened();
         String path = String.valueOf(request.fields().path());
-        RequestSink opened = upstreams.open(request, new UpstreamCall(address, path, null, null),
+        RequestSink opened = upstreams.open(request, new UpstreamCall(address, path, RouteFigures.NONE),
                 new Answer());
         if (!done) {
             target = opened;

@@ -18,6 +18,8 @@ import dev.culvert.server.runtime.RegisteredRuntime;
 import dev.culvert.server.tunnel.TunnelRequest.Touched;
 import io.netty.channel.EventLoop;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,8 +31,6 @@ public final class TunnelRelay implements Relay {
     private static final Duration RETRY_OVERLOADED = Duration.ofSeconds(1);
     /** By then a client that lost its tunnel has usually reconnected. */
     static final Duration RETRY_NO_TUNNEL = Duration.ofSeconds(5);
-    static final Problem NO_TUNNEL = Problem.of(Cause.NO_TUNNEL, Hop.TUNNEL, "the runtime is not connected")
-            .retryAfter(RETRY_NO_TUNNEL);
 
     private final TunnelRegistry registry;
     private final RegisteredRuntime runtime;
@@ -52,8 +52,20 @@ public final class TunnelRelay implements Relay {
             return enter(request, response);
         }
         return pick(request.loop()) == null && !isExpected()
-                ? fail(response, NO_TUNNEL)
+                ? fail(response, noTunnel())
                 : BodyFirst.hold(this::enter, request, response);
+    }
+
+    /** The problem of a runtime without a tunnel. */
+    Problem noTunnel() {
+        Instant lost = registry.lostAt(runtime.id());
+        String since = lost != null
+                ? "gone since " + lost.truncatedTo(ChronoUnit.SECONDS)
+                : runtime.connected() == null
+                        ? "its client has never connected"
+                        : "its client has not connected since this server started";
+        return Problem.of(Cause.NO_TUNNEL, Hop.TUNNEL, "the runtime is not connected: " + since)
+                .retryAfter(RETRY_NO_TUNNEL);
     }
 
     private RequestSink enter(RelayRequest request, ResponseSink response) {

@@ -218,7 +218,7 @@ public final class TunnelRequest implements RequestSink {
             response.fail(touched == Touched.PERHAPS
                     ? Problem.of(Cause.TUNNEL_LOST, Hop.TUNNEL,
                             "the tunnel was lost and did not come back in time")
-                    : TunnelRelay.NO_TUNNEL);
+                    : relay.noTunnel());
         }
     }
 

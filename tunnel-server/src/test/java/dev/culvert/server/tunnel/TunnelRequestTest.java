@@ -34,6 +34,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -386,6 +387,24 @@ class TunnelRequestTest {
     private void pass(long millis) {
         caller.advanceTimeBy(millis, TimeUnit.MILLISECONDS);
         caller.runScheduledPendingTasks();
+    }
+
+    @Test
+    void aCallerLearnsSinceWhenARuntimeIsGone() {
+        clock.advance(TunnelRegistry.RECONNECTING);
+        assertThat(detailOf(new Asked("GET", true)))
+                .isEqualTo(
+                        "the runtime is not connected: its client has not connected since this server started");
+
+        lose(dial());
+        clock.advance(TunnelRegistry.RECONNECTING.plusSeconds(1));
+
+        assertThat(detailOf(new Asked("GET", true)))
+                .isEqualTo("the runtime is not connected: gone since 2026-01-02T03:04:35Z");
+    }
+
+    private static String detailOf(Asked asked) {
+        return Objects.requireNonNull(asked.problem).detail();
     }
 
     @Test
