@@ -105,6 +105,16 @@ final class ControlPlaneKit implements AutoCloseable {
                 .build(), HttpResponse.BodyHandlers.ofString());
     }
 
+    /** A POST with an Idempotency-Key, of the first administrator. */
+    HttpResponse<String> named(String path, String body, String name)
+            throws IOException, InterruptedException {
+        return http.send(HttpRequest.newBuilder(URI.create("http://" + plane.address() + path))
+                .header("Authorization", admin)
+                .header("Idempotency-Key", name)
+                .POST(HttpRequest.BodyPublishers.ofString(body))
+                .build(), HttpResponse.BodyHandlers.ofString());
+    }
+
     @Override
     public void close() {
         plane.stop(Duration.ZERO).block(TIME);

@@ -100,6 +100,25 @@ class TokenKeysIT {
     }
 
     @Test
+    void aRepeatedRotationGetsTheFirstAnswerAndChangesNothing() throws Exception {
+        HttpResponse<String> first = plane.named("/api/token-keys", "{\"newWrappingKey\":true}",
+                "rotation-1");
+        assertThat(first.statusCode()).as(first.body()).isEqualTo(201);
+        String file = Files.readString(folder.resolve("token.key"));
+
+        HttpResponse<String> again = plane.named("/api/token-keys", "{\"newWrappingKey\":true}",
+                "rotation-1");
+
+        assertThat(again.statusCode()).as(again.body()).isEqualTo(201);
+        assertThat(again.headers().firstValue("idempotency-replayed")).contains("true");
+        assertThat(again.body()).isEqualTo(first.body());
+        assertThat(again.headers().firstValue("location")).isEqualTo(first.headers().firstValue("location"));
+        assertThat(Files.readString(folder.resolve("token.key"))).isEqualTo(file);
+        assertThat(plane.json(plane.call("GET", "/api/token-keys", plane.admin(), "")).path("items"))
+                .hasSize(2);
+    }
+
+    @Test
     void onlyOperatorsSeeAndRotateKeys() throws Exception {
         String jo = plane.id(plane.call("POST", "/api/users", plane.admin(),
                 "{\"name\":\"Jo\",\"email\":\"jo@acme.test\",\"admin\":true}"));

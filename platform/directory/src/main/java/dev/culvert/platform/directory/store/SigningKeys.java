@@ -15,6 +15,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 import javax.crypto.SecretKey;
 import javax.crypto.spec.SecretKeySpec;
 import org.jspecify.annotations.Nullable;
@@ -166,11 +167,36 @@ public final class SigningKeys {
             return Mono.error(new StoreException.Conflict("several processes may use this database (expected:"
                     + " the same new line put first into tokenKeys.file of each, then a rotation)"));
         }
-        return (renewWrapping ? blocking(wrapping::renew) : Mono.just(""))
-                .then(store.read(TokenKeyTable::all))
-                .flatMap(present -> blocking(() -> rotation(present, endOthers)))
-                .flatMap(made -> store.change(connection -> rotate(connection, made)))
-                .map(View::of);
+        return renewWrapping
+                ? store.change(connection -> View.of(renew(connection, endOthers)))
+                : store.read(TokenKeyTable::all)
+                        .flatMap(present -> blocking(() -> rotation(present, endOthers)))
+                        .flatMap(made -> store.change(connection -> {
+                            requireRoom(connection, made.endOthers());
+                            return View.of(rotate(connection, made));
+                        }));
+    }
+
+    /**
+     * The keys that wrap are in a file of this process alone: it is changed within the transaction, so that a
+     * refused or repeated rotation adds none.
+     */
+    private TokenKey renew(Connection connection, boolean endOthers) throws SQLException {
+        requireRoom(connection, endOthers);
+        List<TokenKey> present = TokenKeyTable.all(connection);
+        if (!endOthers) {
+            present.forEach(this::unwrapped); // or nothing is changed
+        }
+        wrapping.renew(present.stream().map(key -> key.wrapped().keyId()).collect(Collectors.toSet()));
+        return rotate(connection, rotation(present, endOthers));
+    }
+
+    private void requireRoom(Connection connection, boolean endOthers) throws SQLException {
+        forgetEnded(connection);
+        if (!endOthers && TokenKeyTable.all(connection).size() >= MAX_KEYS) {
+            throw new StoreException.Full(MAX_KEYS
+                    + " keys of runtime tokens were made within an hour; wait, or end the others");
+        }
     }
 
     /** What a rotation stores. */
@@ -193,14 +219,8 @@ public final class SigningKeys {
     }
 
     private TokenKey rotate(Connection connection, Rotation made) throws SQLException {
-        forgetEnded(connection);
-        List<TokenKey> present = TokenKeyTable.all(connection);
-        if (!made.endOthers() && present.size() >= MAX_KEYS) {
-            throw new StoreException.Full(MAX_KEYS
-                    + " keys of runtime tokens were made within an hour; wait, or end the others");
-        }
         if (made.endOthers()) {
-            for (TokenKey old : present) {
+            for (TokenKey old : TokenKeyTable.all(connection)) {
                 TokenKeyTable.remove(connection, old.kid());
             }
         }

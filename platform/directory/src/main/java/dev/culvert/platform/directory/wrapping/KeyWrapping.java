@@ -1,5 +1,7 @@
 package dev.culvert.platform.directory.wrapping;
 
+import java.util.Set;
+
 /**
  * Wraps secrets, so that whoever has the database or a backup of it can't use them. The keys that wrap are in
  * a file, or in a service that never gives them away. Every method may block; callable from any thread.
@@ -18,8 +20,10 @@ public interface KeyWrapping {
     /**
      * Makes a new key that wraps from now on; those of before still unwrap. Returns its id. Throws {@link
      * WrappingException}, also where keys are renewed elsewhere.
+     *
+     * @param used the ids of the keys that wrap a secret which is kept; they are not dropped for the new one
      */
-    String renew();
+    String renew(Set<String> used);
 
     /**
      * Wraps a secret under a name, which is authenticated with it. Throws {@link WrappingException}.

@@ -108,14 +108,22 @@ public final class WrappingKeyFile implements KeyWrapping {
         }
     }
 
-    /** Puts a new key before the present ones; the oldest of more than 16 are dropped. */
+    /** Puts a new key before the present ones; the oldest that is not used is dropped where 16 are there. */
     @Override
-    public String renew() {
-        List<Key> present = keys();
+    public synchronized String renew(Set<String> used) {
+        List<Key> kept = new ArrayList<>(keys());
+        for (int i = kept.size() - 1; i >= 0 && kept.size() >= MAX_KEYS; i--) {
+            if (!used.contains(kept.get(i).id())) {
+                kept.remove(i);
+            }
+        }
+        if (kept.size() >= MAX_KEYS) {
+            throw unusable("has " + MAX_KEYS + " keys, and all are used (expected: room for another one)");
+        }
         byte[] made = fresh();
         var lines = new ArrayList<String>();
         lines.add(line(made));
-        present.stream().limit(MAX_KEYS - 1L).forEach(key -> lines.add(line(key.secret().getEncoded())));
+        kept.forEach(key -> lines.add(line(key.secret().getEncoded())));
         try {
             AtomicFile.write(file, String.join("", lines).getBytes(StandardCharsets.US_ASCII), OWNERS_ALONE);
         } catch (IOException e) {

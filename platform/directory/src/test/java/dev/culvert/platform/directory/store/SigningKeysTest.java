@@ -19,6 +19,7 @@ import java.time.Duration;
 import java.util.Base64;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -197,7 +198,7 @@ class SigningKeysTest {
     void aNewWrappingKeyWrapsAllAtTheNextRotation() throws IOException {
         RuntimeTokens.Issued before = issue(3600);
         Path file = folder.resolve("token.key");
-        String added = new WrappingKeyFile(file).renew();
+        String added = new WrappingKeyFile(file).renew(Set.of());
         assertThat(get(keys.list())).noneMatch(key -> key.wrappedBy().equals(added));
 
         get(keys.rotate(false, false));
@@ -223,6 +224,22 @@ class SigningKeysTest {
         shared.open(false).block(TIME);
         assertThatThrownBy(() -> shared.rotate(false, true).block(TIME))
                 .isInstanceOf(StoreException.Conflict.class);
+    }
+
+    /** The file holds 16 keys: one that wraps must not be pushed out by those that wrap nothing. */
+    @Test
+    void aRefusedRotationLeavesTheWrappingKeys() throws IOException {
+        for (int i = 1; i < SigningKeys.MAX_KEYS; i++) {
+            get(keys.rotate(false, false));
+        }
+        String before = Files.readString(folder.resolve("token.key"));
+
+        for (int i = 0; i < 20; i++) {
+            assertThatThrownBy(() -> keys.rotate(false, true).block(TIME))
+                    .isInstanceOf(StoreException.Full.class);
+        }
+
+        assertThat(Files.readString(folder.resolve("token.key"))).isEqualTo(before);
     }
 
     @Test

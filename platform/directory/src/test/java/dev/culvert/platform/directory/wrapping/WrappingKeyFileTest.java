@@ -10,7 +10,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Base64;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -70,7 +72,7 @@ class WrappingKeyFileTest {
     void anOlderKeyStillUnwraps() {
         Wrapped before = keys.wrap(SECRET, "one");
 
-        String id = keys.renew();
+        String id = keys.renew(Set.of());
 
         assertThat(keys.keyId()).isEqualTo(id).isNotEqualTo(before.keyId());
         assertThat(keys.unwrap(before, "one")).isEqualTo(SECRET);
@@ -81,13 +83,37 @@ class WrappingKeyFileTest {
     void holdsOnlySoManyKeys() throws IOException {
         Wrapped first = keys.wrap(SECRET, "one");
         for (int i = 0; i < WrappingKeyFile.MAX_KEYS; i++) {
-            keys.renew();
+            keys.renew(Set.of());
         }
 
         assertThat(Files.readAllLines(file)).hasSize(WrappingKeyFile.MAX_KEYS);
         assertThatThrownBy(() -> keys.unwrap(first, "one"))
                 .isInstanceOfSatisfying(WrappingException.class, failed -> assertThat(failed.kind())
                         .isEqualTo(WrappingException.Kind.UNKNOWN_KEY));
+    }
+
+    @Test
+    void aKeyThatIsUsedIsNotDropped() throws IOException {
+        Wrapped first = keys.wrap(SECRET, "one");
+        for (int i = 0; i < 2 * WrappingKeyFile.MAX_KEYS; i++) {
+            keys.renew(Set.of(first.keyId()));
+        }
+
+        assertThat(Files.readAllLines(file)).hasSize(WrappingKeyFile.MAX_KEYS);
+        assertThat(keys.unwrap(first, "one")).isEqualTo(SECRET);
+    }
+
+    @Test
+    void aFileOfUsedKeysIsNotChanged() throws IOException {
+        Set<String> used = new HashSet<>(Set.of(keys.keyId()));
+        while (used.size() < WrappingKeyFile.MAX_KEYS) {
+            used.add(keys.renew(used));
+        }
+        String before = Files.readString(file);
+
+        assertThatThrownBy(() -> keys.renew(used)).isInstanceOf(WrappingException.class)
+                .hasMessageContaining("all are used");
+        assertThat(Files.readString(file)).isEqualTo(before);
     }
 
     @Test

@@ -29,7 +29,7 @@ import reactor.util.context.Context;
 final class Idempotency {
     private static final String FIELD = "idempotency-key";
     private static final Pattern KEY = Pattern.compile("[!-~]{1,255}");
-    private static final Pattern ID = Pattern.compile("\"id\":\"([^\"]{1,128})\"");
+    private static final Pattern ID = Pattern.compile("\"k?id\":\"([^\"]{1,128})\"");
 
     private static final Duration RETRY_WHEN_FULL = Duration.ofMinutes(1);
 
