@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -26,6 +27,9 @@ import reactor.core.scheduler.Schedulers;
  * the database. Callable from any thread.
  */
 public final class Directory {
+    /** The maximum number of uses of keys that are being stored. */
+    private static final int MAX_STORED_USES = 100;
+
     private final Store store;
     private final Events events;
     private final AccountEnds ends;
@@ -35,6 +39,8 @@ public final class Directory {
     private final RuleTable rules;
     private final SigningKeys signing;
     private final List<ChangeListener> listeners = new CopyOnWriteArrayList<>();
+    /** The keys whose use is being stored. */
+    private final Set<String> storedUses = ConcurrentHashMap.newKeySet();
 
     /**
      * @param ends told of each account that is deleted
@@ -121,17 +127,25 @@ public final class Directory {
                 ? Mono.empty()
                 : read(connection -> Optional.ofNullable(KeyTable.holder(connection, presented, now())))
                         .flatMap(Mono::justOrEmpty)
-                        .flatMap(holder -> holder.key().isUseStale(now())
-                                ? used(holder.key()).thenReturn(holder)
-                                : Mono.just(holder));
+                        .doOnNext(holder -> {
+                            if (holder.key().isUseStale(now())) {
+                                used(holder.key());
+                            }
+                        });
     }
 
-    /** A key is accepted even if its use can't be stored. */
-    private Mono<Void> used(StoredKey key) {
-        return write(key.account(), connection -> {
+    /**
+     * Stores that a key was used. Nobody waits for it: it would wait for other changes of the account. What
+     * can't be stored now is stored at the next use.
+     */
+    private void used(StoredKey key) {
+        if (storedUses.size() >= MAX_STORED_USES || !storedUses.add(key.id())) {
+            return;
+        }
+        write(key.account(), connection -> {
             KeyTable.used(connection, key.id(), now());
             return key;
-        }).then().onErrorComplete(StoreException.class);
+        }).doFinally(end -> storedUses.remove(key.id())).onErrorComplete(StoreException.class).subscribe();
     }
 
     /**
@@ -236,13 +250,28 @@ public final class Directory {
      * Removes a user. Errors: Conflict if no operator would have a valid key any more, unless {@code force}.
      */
     public Mono<Void> removeUser(String account, String id, boolean force) {
-        return tellingChange(account, "user", id, write(connection -> {
-            boolean had = hasOperatorKey(connection);
+        return tellingChange(account, "user", id, keepingOperators(account, id, force, connection -> {
             PeopleTable.removeUser(connection, account, id);
-            requireOperatorKey(connection, had && !force);
             events.add(connection, account, "user", id);
             return id;
         })).then();
+    }
+
+    /**
+     * A change that ends keys, of all accounts if they are an operator's. Whether they are never changes for
+     * a user or a key.
+     *
+     * @param id of the user or the key
+     */
+    private <T> Mono<T> keepingOperators(String account, String id, boolean force, Work<T> change) {
+        return isOperators(account, id).flatMap(isOperators -> isOperators
+                ? write(connection -> {
+                    boolean had = hasOperatorKey(connection);
+                    T result = change.run(connection);
+                    requireOperatorKey(connection, had && !force);
+                    return result;
+                })
+                : write(account, change));
     }
 
     /** Whether {@code id} is an operator of this account, or an operator's key. */
@@ -299,10 +328,8 @@ public final class Directory {
      * more, unless {@code force}.
      */
     public Mono<StoredKey> removeKey(String account, String id, boolean force) {
-        return write(connection -> {
-            boolean had = hasOperatorKey(connection);
+        return keepingOperators(account, id, force, connection -> {
             StoredKey gone = KeyTable.remove(connection, account, id);
-            requireOperatorKey(connection, had && !force);
             events.add(connection, account, "key", gone.user());
             return gone;
         });

@@ -3,9 +3,11 @@ package dev.culvert.platform.directory.store;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.culvert.config.ConfigException;
 import dev.culvert.platform.directory.rules.AccessDecisions;
+import dev.culvert.platform.host.spi.Store;
 import dev.culvert.store.Database.Engine;
 import dev.culvert.store.StoreException;
 import java.nio.file.Path;
@@ -14,6 +16,10 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -95,6 +101,65 @@ class DirectoryTest {
         } finally {
             other.close();
         }
+    }
+
+    /** A use is stored once an hour, among the changes of the account. */
+    @Test
+    void aKeyIsAcceptedBeforeItsUseIsStored(@TempDir Path folder) {
+        var areEndless = new AtomicBoolean();
+        DirectoryFile other = DirectoryFile.open(engine, folder.resolve("directory.db"), FEW,
+                Clock.systemUTC(), store -> new EndlessChanges(store, areEndless));
+        try {
+            Directory own = other.directory();
+            get(own.addAccount(ACCOUNT, "acme"));
+            String text = get(own.addKey(ACCOUNT, null, "prod", "runtime", null)).text().reveal();
+            areEndless.set(true);
+
+            assertThat(get(own.holder(text)).key().runtime()).isEqualTo("prod");
+            assertThat(get(own.holder(text)).key().runtime()).isEqualTo("prod");
+        } finally {
+            other.close();
+        }
+    }
+
+    /** A store whose changes of an account may not end. */
+    private record EndlessChanges(Store store, AtomicBoolean areEndless) implements Store {
+        @Override
+        public <T> Mono<T> read(Work<T> work) {
+            return store.read(work);
+        }
+
+        @Override
+        public <T> Mono<T> change(Work<T> work) {
+            return store.change(work);
+        }
+
+        @Override
+        public <T> Mono<T> change(String account, Work<T> work) {
+            return areEndless.get() ? Mono.never() : store.change(account, work);
+        }
+    }
+
+    @Test
+    void otherAccountsAreNotWaitedFor() {
+        assumeTrue(engine == Engine.POSTGRES); // a file has one change at a time
+        IssuedKey key = get(directory.addKey(ACCOUNT, user, null, "laptop", null));
+        var end = new CountDownLatch(1);
+        CompletableFuture<@Nullable Boolean> other = open.store().change("other", connection -> {
+            try {
+                end.await();
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+            return true;
+        }).toFuture();
+
+        get(directory.removeKey(ACCOUNT, key.key().id(), false));
+        directory.removeUser(ACCOUNT, user, false).block(TIME);
+
+        assertThat(other).isNotDone();
+        end.countDown();
+        other.join();
     }
 
     @Test
