@@ -9,6 +9,7 @@ import dev.culvert.platform.host.spi.Event;
 import dev.culvert.platform.host.spi.Events;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
@@ -18,7 +19,8 @@ import reactor.util.retry.Retry;
 /**
  * Decides what users may do. The rules of an account are kept parsed, and so are the teams of those who ask,
  * until one changes: a decision reads no database then and parses nothing. A change of this process is in
- * force for the next decision, one of another process when the feed tells it. Callable from any thread.
+ * force for the next decision, one of another process when the feed tells it. While the feed could not be
+ * read for a minute, each decision reads the database. Callable from any thread.
  */
 public final class AccessDecisions {
     private static final Duration PAUSE = Duration.ofMillis(200);
@@ -32,8 +34,8 @@ public final class AccessDecisions {
     private final KeptValues<String, RuleIndex> rules;
     private final KeptValues<Member, Optional<Membership>> members;
     private final Disposable.Swap following = Disposables.swap();
-    /** Whether changes of other processes arrive. Until then nothing is cached. */
-    private volatile boolean isFollowing;
+    /** Whether the changes of other processes arrived until a minute ago. Null: nothing is cached. */
+    private volatile @Nullable BooleanSupplier isCurrent;
     /** Written by the feed's thread alone. */
     private volatile long lastSeq = -1;
 
@@ -64,20 +66,20 @@ public final class AccessDecisions {
     /** Begins to follow the changes of other processes. Until then each decision reads the database. */
     public void follow(Events events) {
         following.update(events.follow(this::begin)
-                .doOnError(failed -> isFollowing = false)
+                .doOnError(failed -> isCurrent = null)
                 .retryWhen(Retry.backoff(Long.MAX_VALUE, PAUSE).maxBackoff(LONGEST_PAUSE))
                 .subscribe(this::changed));
     }
 
     public void stop() {
-        isFollowing = false;
+        isCurrent = null;
         following.dispose();
     }
 
-    private void begin() {
+    private void begin(BooleanSupplier current) {
         lastSeq = -1;
         dropAll();
-        isFollowing = true;
+        isCurrent = current;
     }
 
     /**
@@ -87,7 +89,8 @@ public final class AccessDecisions {
     public Mono<Decision> decide(String account, AccessQuery question) {
         return Mono.defer(() -> {
             var member = new Member(account, question.user());
-            if (!isFollowing) {
+            BooleanSupplier current = isCurrent;
+            if (current == null || !current.getAsBoolean()) {
                 return Mono.zip(directory.membership(account, question.user()), directory.rules(account),
                         (theirs, all) -> decide(theirs.orElse(null), RuleIndex.of(all), question));
             }

@@ -3,25 +3,33 @@ package dev.culvert.platform.directory.store;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.culvert.platform.directory.rules.AccessDecisions;
+import dev.culvert.platform.host.spi.Event;
+import dev.culvert.platform.host.spi.EventPage;
 import dev.culvert.platform.host.spi.Events;
 import dev.culvert.platform.host.store.EndingAccounts;
 import dev.culvert.platform.host.store.EventFeed;
 import dev.culvert.store.Database.Engine;
 import java.nio.file.Path;
+import java.sql.Connection;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /** What a decision costs, and when a change is in force. */
@@ -151,6 +159,43 @@ class DecisionCostTest {
             }
         } finally {
             decisions.stop();
+        }
+    }
+
+    /** What is kept may be old when the feed can't be read. */
+    @Test
+    void aDecisionReadsTheDatabaseWhileTheFeedIsLate() {
+        var isCurrent = new AtomicBoolean(true);
+        var decisions = new AccessDecisions(directory, "directory");
+        decisions.follow(new SilentEvents(isCurrent::get));
+        AccessQuery query = of(users.getFirst(), "ns-0");
+        get(decisions.decide(ACCOUNT, query));
+        long before = reads.get();
+
+        get(decisions.decide(ACCOUNT, query));
+        assertThat(reads).hasValue(before);
+        isCurrent.set(false);
+        get(decisions.decide(ACCOUNT, query));
+        assertThat(reads).hasValue(before + 2);
+        isCurrent.set(true);
+        get(decisions.decide(ACCOUNT, query));
+        assertThat(reads).hasValue(before + 2);
+        decisions.stop();
+    }
+
+    /** A feed without events. */
+    private record SilentEvents(BooleanSupplier isCurrent) implements Events {
+        @Override
+        public void add(Connection change, String account, String kind, @Nullable String subject) {}
+
+        @Override
+        public EventPage since(Connection connection, String account, long since) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public Flux<Event> follow(Consumer<BooleanSupplier> begun) {
+            return Flux.<Event>never().doOnSubscribe(subscribed -> begun.accept(isCurrent));
         }
     }
 

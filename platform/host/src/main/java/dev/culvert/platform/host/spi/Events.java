@@ -2,6 +2,8 @@ package dev.culvert.platform.host.spi;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 
@@ -25,12 +27,15 @@ public interface Events {
      * completes; ends with the host.
      */
     default Flux<Event> follow() {
-        return follow(() -> {});
+        return follow(isCurrent -> {});
     }
 
     /**
      * As above. Runs {@code begun} when it follows: each event that is committed from then on is emitted.
-     * Runs it again for each subscription.
+     * Runs it again for each subscription, when the database was away, and when it went back to earlier
+     * events (a restored backup, a replica that lagged): whatever the follower knows from before may be wrong
+     * then. It gets what tells whether all events that are older than 60 s were emitted; while they were not,
+     * for lack of the database, the follower should not rely on what it keeps.
      */
-    Flux<Event> follow(Runnable begun);
+    Flux<Event> follow(Consumer<BooleanSupplier> begun);
 }

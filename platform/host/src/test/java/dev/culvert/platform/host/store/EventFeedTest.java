@@ -9,10 +9,15 @@ import dev.culvert.platform.host.spi.Event;
 import dev.culvert.platform.host.spi.EventPage;
 import dev.culvert.platform.host.spi.Events;
 import dev.culvert.platform.host.spi.TableVersions;
+import dev.culvert.store.Database;
 import dev.culvert.store.Database.Engine;
+import dev.culvert.store.DatabaseEngine;
+import dev.culvert.store.LockScope;
+import dev.culvert.store.Rows;
 import dev.culvert.store.SqliteDatabase;
 import dev.culvert.store.SqliteSchema;
 import dev.culvert.store.StoreException;
+import dev.culvert.store.postgres.testing.TestServer;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -23,12 +28,18 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /** The change feed, and the tables of modules. */
@@ -96,6 +107,105 @@ class EventFeedTest {
         assertThat(seen).hasSize(3_000).isSorted().doesNotHaveDuplicates();
         following.dispose();
         store.close().block(TIME);
+    }
+
+    /** A backup was restored, or a replica that lagged is the primary now. */
+    @Test
+    void aFeedThatWentBackIsFollowedFromThere() {
+        assumeTrue(engine == Engine.POSTGRES);
+        PlatformStore store = store(Map.of());
+        var feed = new EventFeed(store, 100);
+        var begun = new AtomicInteger();
+        List<String> seen = Collections.synchronizedList(new ArrayList<>());
+        Disposable following = feed.of("a")
+                .follow(isCurrent -> begun.incrementAndGet())
+                .subscribe(event -> seen.add(event.seq() + " " + event.subject()));
+        await().atMost(TIME).until(() -> begun.get() == 1);
+        List.of("a", "b", "c").forEach(subject -> add(store, feed.of("a"), "acme", "rule", subject));
+        await().atMost(TIME).until(() -> seen.size() == 3);
+
+        store.changeRows(connection -> Rows.update(connection, "UPDATE platform_feed SET last = 1")
+                + Rows.update(connection, "DELETE FROM platform_events WHERE seq > 1")).block(TIME);
+
+        await().atMost(TIME).until(() -> begun.get() == 2);
+        add(store, feed.of("a"), "acme", "rule", "d");
+        await().atMost(TIME).until(() -> seen.size() == 4);
+        assertThat(seen).containsExactly("1 a", "2 b", "3 c", "2 d");
+        following.dispose();
+        store.close().block(TIME);
+    }
+
+    @Test
+    void aFollowerThatCanNotReadForAMinuteIsNotCurrent() {
+        assumeTrue(engine == Engine.POSTGRES);
+        var failure = new AtomicReference<@Nullable StoreException>();
+        var failures = new AtomicInteger();
+        PlatformStore store = PlatformStore.of(new FailingReads(Objects.requireNonNull(DatabaseEngine
+                .open(engine, TestServer.database(), new ModuleTables(new LinkedHashMap<>()).postgres())
+                .block(TIME)), failure, failures));
+        var nanos = new AtomicLong();
+        var feed = new EventFeed(store, 100, nanos::get);
+        var begun = new AtomicInteger();
+        var current = new AtomicReference<BooleanSupplier>(() -> false);
+        Disposable following = feed.of("a").follow(isCurrent -> {
+            current.set(isCurrent);
+            begun.incrementAndGet();
+        }).subscribe();
+        await().atMost(TIME).until(() -> current.get().getAsBoolean());
+
+        failure.set(new StoreException.Busy("too much to do"));
+        nanos.addAndGet(Duration.ofSeconds(59).toNanos());
+        assertThat(current.get().getAsBoolean()).isTrue();
+        nanos.addAndGet(Duration.ofSeconds(1).toNanos());
+        assertThat(current.get().getAsBoolean()).isFalse();
+        failure.set(null);
+        await().atMost(TIME).until(() -> current.get().getAsBoolean());
+        assertThat(begun).hasValue(1);
+
+        // What is there afterwards may be another history.
+        int before = failures.get();
+        failure.set(new StoreException.Away("away", null));
+        await().atMost(TIME).until(() -> failures.get() > before);
+        failure.set(null);
+        await().atMost(TIME).until(() -> begun.get() == 2);
+        following.dispose();
+        store.close().block(TIME);
+    }
+
+    /** Fails reads while there is a failure, and counts them. */
+    private record FailingReads(Database database, AtomicReference<@Nullable StoreException> failure,
+            AtomicInteger failures) implements Database {
+        @Override
+        public Engine engine() {
+            return database.engine();
+        }
+
+        @Override
+        public <T> Mono<T> read(Work<T> work) {
+            return Mono.defer(() -> {
+                StoreException failed = failure.get();
+                if (failed == null) {
+                    return database.read(work);
+                }
+                failures.incrementAndGet();
+                return Mono.error(failed);
+            });
+        }
+
+        @Override
+        public <T, R> Mono<R> transact(LockScope scope, Work<T> work, Function<T, R> then) {
+            return database.transact(scope, work, then);
+        }
+
+        @Override
+        public Mono<Void> lost() {
+            return database.lost();
+        }
+
+        @Override
+        public Mono<Void> close() {
+            return database.close();
+        }
     }
 
     @Test
