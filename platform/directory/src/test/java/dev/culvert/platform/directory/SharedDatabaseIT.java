@@ -105,6 +105,23 @@ class SharedDatabaseIT {
         assertThat(items(planes.get(1), "/api/users")).hasSize(201);
     }
 
+    /** They are counted by the numbers of the first and the last. */
+    @Test
+    void tooManyNamedRequestsAreRefusedForAMinute() throws Exception {
+        TestServer.execute(server.database(),
+                "INSERT INTO platform_requests (account, caller, request, digest,"
+                        + " created, place) SELECT account, 'x', place::text, 'd',"
+                        + " (extract(epoch FROM clock_timestamp()) * 1000)::bigint, place"
+                        + " FROM users, (VALUES (1), (50000)) AS n(place) WHERE operator <> 0");
+
+        HttpResponse<String> refused = post(planes.get(0), "/api/users", user(1), "k-1");
+
+        assertThat(refused.statusCode()).isEqualTo(429);
+        assertThat(refused.headers().firstValue("retry-after")).contains("60");
+        assertThat(refused.body()).contains("rate-limited", "50000 requests with an Idempotency-Key");
+        assertThat(post(planes.get(0), "/api/users", user(1), "").statusCode()).isEqualTo(201);
+    }
+
     /** What a process remembers follows the feed. */
     @Test
     void aDecisionFollowsTheRulesOfTheOther() throws Exception {

@@ -135,8 +135,9 @@ public final class SigningKeys {
         }).then();
     }
 
+    /** Deletes keys for all processes, so the clock of none of them counts. */
     private boolean forgetEnded(Connection connection) throws SQLException {
-        long now = now();
+        long now = store.now(connection, clock) / 1_000;
         for (TokenKey key : TokenKeyTable.all(connection)) {
             if (!verifies(TokenKeyTable.succeededAt(connection, key.kid()), now)) {
                 TokenKeyTable.remove(connection, key.kid());
@@ -224,13 +225,17 @@ public final class SigningKeys {
                 TokenKeyTable.remove(connection, old.kid());
             }
         }
-        if (!TokenKeyTable.add(connection, made.key())) {
+        long now = store.now(connection, clock) / 1_000;
+        TokenKey key = made.key().signsFrom() == 0
+                ? made.key().at(now, 0)
+                : made.key().at(now, now + SIGNS_AFTER_SECONDS);
+        if (!TokenKeyTable.add(connection, key)) {
             throw new StoreException.Busy("another process rotates at the same time");
         }
-        for (TokenKey key : made.rewrapped()) {
-            TokenKeyTable.rewrap(connection, key.kid(), key.wrapped());
+        for (TokenKey old : made.rewrapped()) {
+            TokenKeyTable.rewrap(connection, old.kid(), old.wrapped());
         }
-        return made.key();
+        return key;
     }
 
     /** The secret of a key as it was read; null: there is no such key. */

@@ -10,4 +10,9 @@ import dev.culvert.platform.directory.wrapping.KeyWrapping.Wrapped;
  * @param created seconds since 1970
  * @param signsFrom seconds since 1970, from which on it signs
  */
-record TokenKey(String kid, long generation, Wrapped wrapped, long created, long signsFrom) {}
+record TokenKey(String kid, long generation, Wrapped wrapped, long created, long signsFrom) {
+    /** The same key with other times. */
+    TokenKey at(long created, long signsFrom) {
+        return new TokenKey(kid, generation, wrapped, created, signsFrom);
+    }
+}

@@ -29,6 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
+import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -190,6 +191,11 @@ class DecisionCostTest {
 
         @Override
         public EventPage since(Connection connection, String account, long since) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public Disposable onCommit(Consumer<String> listener) {
             throw new UnsupportedOperationException();
         }
 

@@ -20,6 +20,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.UnaryOperator;
 
 /**
@@ -59,7 +60,8 @@ public record DirectoryFile(Directory directory, SigningKeys signing, AccessDeci
         var ends = new EndingAccounts();
         List<String> ended = new ArrayList<>();
         ends.add((change, account) -> ended.add(account));
-        var signing = new SigningKeys(store,
+        // Counts nothing: the clock of the test is that of the database.
+        var signing = new SigningKeys(new CountingStore(store, new AtomicLong(), new AtomicLong()),
                 new WrappingKeyFile(file.resolveSibling("token.key")), clock);
         signing.open(true).block(TIME);
         Events events = new EventFeed(store, 3).of(MODULE);

@@ -15,11 +15,13 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.text.ParseException;
+import java.time.Clock;
 import java.time.Duration;
 import java.util.Base64;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -149,6 +151,20 @@ class SigningKeysTest {
         assertThat(holder(signed(old, now + 90, now + 3000))).isNull();
     }
 
+    /** Their clocks differ by hours; that of the database, which they share, counts. */
+    @Test
+    void aWrongClockEndsNoKeyOfOthers() {
+        assumeTrue(engine == Engine.POSTGRES);
+        String first = kids().getFirst();
+        for (int hours : List.of(0, 2, -2, 0)) {
+            Clock own = Clock.offset(Clock.systemUTC(), Duration.ofHours(hours));
+            get(new SigningKeys(open.store(), new WrappingKeyFile(folder.resolve("token.key")), own)
+                    .rotate(false, false));
+        }
+
+        assertThat(kids()).hasSize(5).contains(first);
+    }
+
     @Test
     void anOldKeyLeavesWhenItsTokensHaveEnded() {
         String first = kids().getFirst();
@@ -185,7 +201,8 @@ class SigningKeysTest {
     /** The second has another cache over the same tables, as another process. */
     @Test
     void anotherProcessKnowsANewKeyAtOnce() {
-        var other = new SigningKeys(open.store(), new WrappingKeyFile(folder.resolve("token.key")), clock);
+        var other = new SigningKeys(new CountingStore(open.store(), new AtomicLong(), new AtomicLong()),
+                new WrappingKeyFile(folder.resolve("token.key")), clock);
         other.open(false).block(TIME);
         String kid = get(other.rotate(false, false)).kid();
         clock.advance(Duration.ofSeconds(SigningKeys.SIGNS_AFTER_SECONDS));

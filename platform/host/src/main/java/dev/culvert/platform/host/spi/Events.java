@@ -5,6 +5,7 @@ import java.sql.SQLException;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 
 /** The platform's change feed. The last 10,000 events are kept. */
@@ -20,6 +21,13 @@ public interface Events {
      * present position. Blocks.
      */
     EventPage since(Connection connection, String account, long since) throws SQLException;
+
+    /**
+     * Runs {@code listener} with the account of each event of this module that this process has committed, on
+     * the thread of the change; it must not block. For what one process should do and not all. Nothing is
+     * told of a change that may have been committed.
+     */
+    Disposable onCommit(Consumer<String> listener);
 
     /**
      * The events of all modules and accounts that are committed from now on, in order, read at the

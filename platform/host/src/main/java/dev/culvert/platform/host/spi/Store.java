@@ -2,6 +2,7 @@ package dev.culvert.platform.host.spi;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Clock;
 import reactor.core.publisher.Mono;
 
 /**
@@ -35,4 +36,12 @@ public interface Store {
      * @param account the id of the account; the work changes rows of no other one
      */
     <T> Mono<T> change(String account, Work<T> work);
+
+    /**
+     * Milliseconds since 1970, for what ends for all processes: by the database's clock where several use
+     * it, else by {@code own}. Blocks.
+     */
+    default long now(Connection connection, Clock own) throws SQLException {
+        return own.millis();
+    }
 }

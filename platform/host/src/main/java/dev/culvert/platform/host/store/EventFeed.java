@@ -9,6 +9,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -18,6 +19,7 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
@@ -43,6 +45,7 @@ public final class EventFeed {
     /** Rings after a commit that added events. A ring that nobody hears is not missed: readers read all. */
     private final Sinks.Many<Ring> bell = Sinks.many().multicast().directBestEffort();
     private final Flux<Ring> rings;
+    private final List<Consumer<Committed>> listeners = new CopyOnWriteArrayList<>();
     /** The highest last number that was seen where others change the database. */
     private final AtomicLong highest = new AtomicLong();
     /** How often the database was away and is back. */
@@ -67,6 +70,11 @@ public final class EventFeed {
         store.afterCommit(change -> {
             if (!change.events().isEmpty()) {
                 bell.tryEmitNext(Ring.COMMIT);
+                change.events()
+                        .stream()
+                        .map(event -> new Committed(event.module(), event.account()))
+                        .distinct()
+                        .forEach(committed -> listeners.forEach(listener -> listener.accept(committed)));
             }
         });
     }
@@ -79,6 +87,9 @@ public final class EventFeed {
     private boolean isAlone() {
         return store.engine() == Database.Engine.SQLITE;
     }
+
+    /** An event of this process. */
+    private record Committed(String module, String account) {}
 
     /** Why a follower should look at the feed. */
     private sealed interface Ring {
@@ -240,6 +251,17 @@ public final class EventFeed {
             List<Event> read = table.after(connection, account, module, since);
             boolean more = read.size() == PAGE;
             return new EventPage(more ? read.getLast().seq() : last, false, more, read);
+        }
+
+        @Override
+        public Disposable onCommit(Consumer<String> listener) {
+            Consumer<Committed> own = committed -> {
+                if (committed.module().equals(module)) {
+                    listener.accept(committed.account());
+                }
+            };
+            listeners.add(own);
+            return () -> listeners.remove(own);
         }
 
         @Override

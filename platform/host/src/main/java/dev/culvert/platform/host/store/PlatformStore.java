@@ -87,6 +87,11 @@ public final class PlatformStore implements Store {
         return change(LockScope.of(account), work);
     }
 
+    @Override
+    public long now(Connection connection, Clock own) throws SQLException {
+        return engine() == Database.Engine.SQLITE ? own.millis() : requests.now(connection);
+    }
+
     /** Runs work that excludes no other, for changes of single rows. */
     <T> Mono<T> changeRows(Work<T> work) {
         return change(LockScope.ROWS, work);

@@ -12,6 +12,7 @@ import dev.culvert.platform.host.spi.TableVersions;
 import dev.culvert.store.Database;
 import dev.culvert.store.Database.Engine;
 import dev.culvert.store.DatabaseEngine;
+import dev.culvert.store.DatabaseServer;
 import dev.culvert.store.LockScope;
 import dev.culvert.store.Rows;
 import dev.culvert.store.SqliteDatabase;
@@ -28,6 +29,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
@@ -107,6 +109,41 @@ class EventFeedTest {
         assertThat(seen).hasSize(3_000).isSorted().doesNotHaveDuplicates();
         following.dispose();
         store.close().block(TIME);
+    }
+
+    @Test
+    void theProcessThatCommitsIsToldAlone() {
+        assumeTrue(engine == Engine.POSTGRES);
+        DatabaseServer server = TestServer.database();
+        PlatformStore one = TestStores.open(server, new ModuleTables(new LinkedHashMap<>()));
+        PlatformStore two = TestStores.open(server, new ModuleTables(new LinkedHashMap<>()));
+        Events events = new EventFeed(one, 100).of("a");
+        Events others = new EventFeed(two, 100).of("a");
+        List<String> own = Collections.synchronizedList(new ArrayList<>());
+        List<String> ofOthers = Collections.synchronizedList(new ArrayList<>());
+        Disposable telling = events.onCommit(own::add);
+        others.onCommit(ofOthers::add);
+        var seen = new AtomicInteger();
+        var begun = new AtomicBoolean();
+        Disposable following = others.follow(isCurrent -> begun.set(true))
+                .subscribe(event -> seen.incrementAndGet());
+        await().atMost(TIME).untilTrue(begun);
+
+        one.change(connection -> {
+            for (String account : List.of("acme", "acme", "other")) {
+                events.add(connection, account, "rule", null);
+            }
+            return true;
+        }).block(TIME);
+        await().atMost(TIME).until(() -> seen.get() == 3);
+        telling.dispose();
+        add(one, events, "acme", "rule", null);
+
+        assertThat(own).containsExactly("acme", "other");
+        assertThat(ofOthers).isEmpty();
+        following.dispose();
+        one.close().block(TIME);
+        two.close().block(TIME);
     }
 
     /** A backup was restored, or a replica that lagged is the primary now. */
