@@ -27,9 +27,12 @@ record PlatformParts(ControlPlaneConfig config, PlatformModules modules, Platfor
     /** Takes over {@code store}. */
     static PlatformParts of(ControlPlaneConfig config, PlatformModules modules, PlatformStore store) {
         var telemetry = new Telemetry();
-        return new PlatformParts(config, modules, store, new EventFeed(store, MAX_EVENTS),
-                new OutboxSender(store, OutboxLimits.defaults(), Clock.systemUTC(), telemetry.registry()),
-                new EndingAccounts(), new EndingRuntimes(),
+        var outbox = new OutboxSender(store, OutboxLimits.defaults(), Clock.systemUTC(),
+                telemetry.registry());
+        var accountEnds = new EndingAccounts();
+        accountEnds.add(outbox::accountEnded);
+        return new PlatformParts(config, modules, store, new EventFeed(store, MAX_EVENTS), outbox,
+                accountEnds, new EndingRuntimes(),
                 AuditTrail.in(config.dataDir(), Clock.systemUTC(), process()), new ApiDocument(),
                 EventLoops.create(), telemetry);
     }

@@ -7,7 +7,10 @@ import java.sql.SQLException;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** Runs the modules' work at the end of an account, and deletes what the host keeps for it. */
+/**
+ * Runs the modules' work at the end of an account, and deletes what the host keeps for it. The outbox is the
+ * first that is added, because a module may have a last message to send.
+ */
 public final class EndingAccounts implements AccountEnds {
     private final List<Forgetting> modules = new CopyOnWriteArrayList<>();
 
@@ -18,8 +21,6 @@ public final class EndingAccounts implements AccountEnds {
 
     @Override
     public void ended(Connection change, String account) throws SQLException {
-        // First, because a module may have a last message to send.
-        Rows.update(change, "DELETE FROM platform_outbox WHERE account = ?", account);
         for (Forgetting module : modules) {
             module.forget(change, account);
         }

@@ -74,7 +74,9 @@ public record ModuleTables(SequencedMap<String, TableVersions> modules) implemen
                               PRIMARY KEY (account, caller, request))""",
                     "CREATE INDEX platform_requests_of_account ON platform_requests (account, created)"),
                     List.of("ALTER TABLE platform_requests ADD COLUMN place BIGINT NOT NULL DEFAULT 0",
-                            BY_PLACE)));
+                            BY_PLACE),
+                    // counts the claims of a message, each of which has its own number
+                    List.of("ALTER TABLE platform_outbox ADD COLUMN claim BIGINT NOT NULL DEFAULT 0")));
 
     /** The tables on a server. */
     public SchemaParts postgres() {

@@ -60,8 +60,8 @@ public final class OutboxSender {
     private final Map<String, AtomicInteger> waiting = new ConcurrentHashMap<>();
     /** Deliveries in progress: account by {@link OutboxTable#targetKey}. */
     private final Map<String, String> inProgress = new ConcurrentHashMap<>();
-    /** The ids of the messages in progress. */
-    private final Map<Long, Boolean> claimed = new ConcurrentHashMap<>();
+    /** The messages that are read to be delivered, or are being delivered, by their ids. */
+    private final Map<Long, Stored> taken = new ConcurrentHashMap<>();
     private final AtomicInteger rounds = new AtomicInteger();
     private final Disposable.Swap timer = Disposables.swap();
     private final Disposable.Composite deliveries = Disposables.composite();
@@ -100,8 +100,23 @@ public final class OutboxSender {
         stopped = true;
         timer.dispose();
         deliveries.dispose();
-        release(Set.copyOf(claimed.keySet()));
+        release(List.copyOf(taken.values()));
         threads.dispose();
+    }
+
+    /**
+     * Removes the messages of an account that ends. Those that are being delivered stay, so that a last
+     * message to the same target is delivered after them. Blocks.
+     */
+    public void accountEnded(Connection change, String account) throws SQLException {
+        OutboxTable.removeAll(store.engine(), change, account,
+                store.engine() == Database.Engine.SQLITE
+                        ? taken.values()
+                                .stream()
+                                .filter(message -> message.entry().account().equals(account))
+                                .map(Stored::id)
+                                .toList()
+                        : List.of());
     }
 
     /** The up to 100 oldest messages. */
@@ -151,18 +166,37 @@ public final class OutboxSender {
 
     /** On a server the due messages are claimed, which is a change. */
     private Mono<Round> readDue() {
-        return store.engine() == Database.Engine.SQLITE ? store.read(this::due) : store.changeRows(this::due);
+        return Mono.defer(() -> {
+            long began = System.nanoTime();
+            return store.engine() == Database.Engine.SQLITE
+                    ? store.read(connection -> {
+                        Round round = due(connection, began);
+                        // Here, as a change that follows may end the account.
+                        round.due().forEach(message -> taken.put(message.id(), message));
+                        return round;
+                    })
+                    : store.changeRows(connection -> due(connection, began));
+        });
     }
 
     /**
      * What a round does.
      *
+     * @param began before the claims of its messages, by {@link System#nanoTime}
      * @param due the messages to deliver now
      * @param pause until the next message is due; null: none is known
      */
-    private record Round(List<Stored> due, @Nullable Duration pause) {}
+    private record Round(long began, List<Stored> due, @Nullable Duration pause) {
+        /**
+         * Whether the claims may end before a delivery would: the COMMIT waited for a replica. Others may
+         * deliver the messages then.
+         */
+        boolean isLate() {
+            return System.nanoTime() - began > CLAIM_SPARE.toNanos();
+        }
+    }
 
-    private Round due(Connection connection) throws SQLException {
+    private Round due(Connection connection, long began) throws SQLException {
         long now = clock.millis();
         Map<String, Integer> ofAccount = new HashMap<>();
         inProgress.values().forEach(account -> ofAccount.merge(account, 1, Integer::sum));
@@ -182,23 +216,25 @@ public final class OutboxSender {
         waiting.forEach((module, count) -> count.set(Math.toIntExact(counts.getOrDefault(module, 0L))));
         Long nextAt = OutboxTable.nextAt(connection, now);
         Duration pause = nextAt == null ? null : Duration.ofMillis(nextAt - now);
-        return new Round(due, store.engine() == Database.Engine.SQLITE || (pause != null
+        return new Round(began, due, store.engine() == Database.Engine.SQLITE || (pause != null
                 && pause.compareTo(LOOK_AGAIN) < 0) ? pause : LOOK_AGAIN);
     }
 
     private void begin(Round round) {
         boolean begun = false;
-        List<Long> left = new ArrayList<>();
+        boolean isLate = store.engine() != Database.Engine.SQLITE && round.isLate();
+        List<Stored> left = new ArrayList<>();
         for (Stored message : round.due()) {
             OutboxEntry entry = message.entry();
             String key = OutboxTable.targetKey(message.module(), entry);
             long running = inProgress.values().stream().filter(entry.account()::equals).count();
-            if (running < limits.concurrentPerAccount() && inProgress.size() < limits.concurrent()
+            if (!isLate && running < limits.concurrentPerAccount() && inProgress.size() < limits.concurrent()
                     && inProgress.putIfAbsent(key, entry.account()) == null) {
                 begun = true;
                 deliver(message, key);
             } else {
-                left.add(entry.id());
+                taken.remove(entry.id());
+                left.add(message);
             }
         }
         release(left);
@@ -211,7 +247,7 @@ public final class OutboxSender {
     }
 
     /** Another process may deliver what this one has claimed and does not deliver. */
-    private void release(Collection<Long> claimed) {
+    private void release(Collection<Stored> claimed) {
         if (!claimed.isEmpty() && store.engine() != Database.Engine.SQLITE) {
             store.changeRows(connection -> {
                 OutboxTable.release(connection, claimed);
@@ -229,7 +265,7 @@ public final class OutboxSender {
         Mono<Void> work = courier == null ? Mono.empty() : Mono.defer(() -> courier.deliver(message.entry()));
         Disposable.Swap running = Disposables.swap();
         deliveries.add(running);
-        claimed.put(message.entry().id(), true);
+        taken.put(message.id(), message);
         running.update(work.subscribeOn(threads)
                 .timeout(limits.timeout())
                 .then(Mono.just(Optional.<Throwable>empty()))
@@ -240,7 +276,7 @@ public final class OutboxSender {
                 .onErrorResume(this::unstored)
                 .doFinally(end -> {
                     if (!stopped) {
-                        claimed.remove(message.entry().id());
+                        taken.remove(message.id());
                     }
                     inProgress.remove(key);
                     deliveries.remove(running);
@@ -258,10 +294,22 @@ public final class OutboxSender {
     }
 
     private Mono<Void> delivered(Stored message) {
-        return store.changeRows(connection -> {
-            OutboxTable.remove(connection, message.entry().id());
-            return true;
-        }).doOnNext(stored -> count(message.module(), "delivered")).then();
+        return store.changeRows(connection -> OutboxTable.remove(store.engine(), connection, message))
+                .doOnNext(isOwn -> noted(message, isOwn, "delivered"))
+                .then();
+    }
+
+    /** Another process may have claimed the message meanwhile: its result counts then. */
+    private void noted(Stored message, boolean isOwn, String outcome) {
+        if (isOwn) {
+            count(message.module(), outcome);
+        } else {
+            log.atWarn()
+                    .addKeyValue("module", message.module())
+                    .addKeyValue("account", message.entry().account())
+                    .addKeyValue("target", message.entry().target())
+                    .log("a delivery took longer than its claim: another process repeats the message");
+        }
     }
 
     private Mono<Void> failed(Stored message, Throwable failure) {
@@ -271,26 +319,22 @@ public final class OutboxSender {
         long pause = limits.pause(entry.attempt()).toMillis();
         long spread = ThreadLocalRandom.current().nextLong(Math.max(1, pause / 4));
         String error = Reason.of(failure);
-        return store.changeRows(connection -> {
-            if (isOver) {
-                OutboxTable.remove(connection, entry.id());
-            } else {
-                OutboxTable.failed(store.engine(), connection, entry.id(), entry.attempt(),
-                        now + pause + spread,
-                        error.substring(0, Math.min(MAX_ERROR_CHARS, error.length())));
-            }
-            return isOver;
-        }).doOnNext(dropped -> {
-            count(message.module(), dropped ? "dropped" : "failed");
-            if (dropped) {
-                log.atWarn()
-                        .addKeyValue("module", message.module())
-                        .addKeyValue("account", entry.account())
-                        .addKeyValue("target", entry.target())
-                        .addKeyValue("reason", error)
-                        .log("message dropped: it could not be delivered for 7 days");
-            }
-        }).then();
+        return store.changeRows(connection -> isOver
+                ? OutboxTable.remove(store.engine(), connection, message)
+                : OutboxTable.failed(store.engine(), connection, message, now + pause + spread,
+                        error.substring(0, Math.min(MAX_ERROR_CHARS, error.length()))))
+                .doOnNext(isOwn -> {
+                    noted(message, isOwn, isOver ? "dropped" : "failed");
+                    if (isOwn && isOver) {
+                        log.atWarn()
+                                .addKeyValue("module", message.module())
+                                .addKeyValue("account", entry.account())
+                                .addKeyValue("target", entry.target())
+                                .addKeyValue("reason", error)
+                                .log("message dropped: it could not be delivered for 7 days");
+                    }
+                })
+                .then();
     }
 
     private void count(String module, String outcome) {

@@ -11,7 +11,8 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
-import java.util.Set;
+import java.util.Map;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** The stored messages. Times are milliseconds since 1970. Every method runs in a transaction and blocks. */
@@ -25,8 +26,17 @@ final class OutboxTable {
      * A message and the module that sends it.
      *
      * @param created when it was stored
+     * @param claim the number of the claim, on a server
      */
-    record Stored(String module, OutboxEntry entry, long created) {}
+    record Stored(String module, OutboxEntry entry, long created, long claim) {
+        long id() {
+            return entry.id();
+        }
+
+        Stored claimed(long claim) {
+            return new Stored(module, entry, created, claim);
+        }
+    }
 
     /**
      * A waiting message, as operators see it.
@@ -88,7 +98,7 @@ final class OutboxTable {
         List<Stored> due = Rows.list(connection, row -> new Stored(row.getString(2),
                 new OutboxEntry(row.getLong(1), row.getString(3), row.getString(4), row.getString(5),
                         row.getInt(6) + 1),
-                row.getLong(7)),
+                row.getLong(7), 0),
                 "SELECT id, module, account, target, body, attempts, created FROM ("
                         + "SELECT o.*, row_number() OVER (PARTITION BY account ORDER BY next_at, id) AS place"
                         + " FROM platform_outbox o WHERE module IN (" + marks(modules)
@@ -114,19 +124,42 @@ final class OutboxTable {
         List<Object> values = new ArrayList<>();
         values.add(claim.toMillis());
         due.forEach(message -> values.add(message.entry().id()));
-        Set<Long> own = Set.copyOf(Rows.list(connection, row -> row.getLong(1),
-                "UPDATE platform_outbox SET claimed_until = " + SERVER_CLOCK
-                        + " + ? WHERE id IN (SELECT id FROM platform_outbox WHERE id IN (" + marks(due)
-                        + ") AND claimed_until <= " + SERVER_CLOCK + " FOR UPDATE SKIP LOCKED) RETURNING id",
-                values.toArray()));
-        return due.stream().filter(message -> own.contains(message.entry().id())).toList();
+        Map<Long, Long> own = Rows
+                .list(connection, row -> Map.entry(row.getLong(1), row.getLong(2)),
+                        "UPDATE platform_outbox SET claim = claim + 1, claimed_until = " + SERVER_CLOCK
+                                + " + ? WHERE id IN (SELECT id FROM platform_outbox WHERE id IN ("
+                                + marks(due) + ") AND claimed_until <= " + SERVER_CLOCK
+                                + " FOR UPDATE SKIP LOCKED) RETURNING id, claim",
+                        values.toArray())
+                .stream()
+                .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
+        return due.stream()
+                .filter(message -> own.containsKey(message.id()))
+                .map(message -> message.claimed(own.getOrDefault(message.id(), 0L)))
+                .toList();
     }
 
     /** Leaves messages that were claimed to other processes. */
-    static void release(Connection connection, Collection<Long> ids) throws SQLException {
-        Rows.update(connection,
-                "UPDATE platform_outbox SET claimed_until = 0 WHERE id IN (" + marks(ids) + ")",
-                ids.toArray());
+    static void release(Connection connection, Collection<Stored> messages) throws SQLException {
+        for (Stored message : messages) {
+            Rows.update(connection, "UPDATE platform_outbox SET claimed_until = 0 WHERE id = ? AND claim = ?",
+                    message.id(), message.claim());
+        }
+    }
+
+    /**
+     * Removes the messages of an account that are not being delivered: on a server the others are claimed.
+     *
+     * @param kept the ids of those that this process delivers
+     */
+    static void removeAll(Database.Engine engine, Connection change, String account, Collection<Long> kept)
+            throws SQLException {
+        List<Object> values = new ArrayList<>();
+        values.add(account);
+        values.addAll(kept);
+        Rows.update(change, "DELETE FROM platform_outbox WHERE account = ?" + notIn("id", kept)
+                + (engine == Database.Engine.SQLITE ? "" : " AND claimed_until <= " + SERVER_CLOCK),
+                values.toArray());
     }
 
     /** Names the receiver of a message: modules and accounts do not share receivers. */
@@ -141,15 +174,25 @@ final class OutboxTable {
         return found.isEmpty() ? null : found.getFirst();
     }
 
-    static void remove(Connection connection, long id) throws SQLException {
-        Rows.update(connection, "DELETE FROM platform_outbox WHERE id = ?", id);
+    /** Removes a message. Returns false if it is no longer this claim's. */
+    static boolean remove(Database.Engine engine, Connection connection, Stored message)
+            throws SQLException {
+        return Rows.update(connection, "DELETE FROM platform_outbox WHERE id = ? AND " + claim(engine),
+                message.id(), message.claim()) == 1;
     }
 
-    static void failed(Database.Engine engine, Connection connection, long id, int attempts, long nextAt,
+    /** Notes a failed attempt. Returns false if the message is no longer this claim's. */
+    static boolean failed(Database.Engine engine, Connection connection, Stored message, long nextAt,
             String error) throws SQLException {
-        Rows.update(connection, "UPDATE platform_outbox SET attempts = ?, next_at = ?, last_error = ?"
-                + (engine == Database.Engine.SQLITE ? "" : ", claimed_until = 0") + " WHERE id = ?",
-                attempts, nextAt, error, id);
+        return Rows.update(connection, "UPDATE platform_outbox SET attempts = ?, next_at = ?, last_error = ?"
+                + (engine == Database.Engine.SQLITE ? "" : ", claimed_until = 0") + " WHERE id = ? AND "
+                + claim(engine),
+                message.entry().attempt(), nextAt, error, message.id(), message.claim()) == 1;
+    }
+
+    /** A file has one process, which claims nothing. */
+    private static String claim(Database.Engine engine) {
+        return engine == Database.Engine.SQLITE ? "0 = ?" : "claim = ?";
     }
 
     static List<Waiting> oldest(Connection connection, int max) throws SQLException {

@@ -7,7 +7,10 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.culvert.platform.host.spi.Outbox;
 import dev.culvert.platform.host.spi.OutboxEntry;
+import dev.culvert.platform.host.spi.Store;
+import dev.culvert.platform.host.store.OutboxTable.Stored;
 import dev.culvert.store.Database.Engine;
+import dev.culvert.store.Rows;
 import dev.culvert.store.StoreException;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.BufferedReader;
@@ -33,6 +36,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 
 @ParameterizedClass
 @EnumSource
@@ -199,6 +203,72 @@ class OutboxTest {
 
         await().atMost(TIME).until(() -> !arrived.isEmpty());
         assertThat(arrived).containsExactly("t yes");
+    }
+
+    /** The claim ended while the first process delivered, and the second one delivers the message again. */
+    @Test
+    void aClaimThatEndedConfirmsAndRefusesNothing() {
+        assumeTrue(engine == Engine.POSTGRES);
+        add(sender.of("m"), "a", "one", "1");
+        Stored first = claimed();
+        store.changeRows(change -> Rows.update(change, "UPDATE platform_outbox SET claimed_until = 0"))
+                .block(TIME);
+        Stored second = claimed();
+
+        assertThat(changed(change -> OutboxTable.remove(engine, change, first))).isFalse();
+        assertThat(changed(change -> OutboxTable.failed(engine, change, first, Long.MAX_VALUE, "late")))
+                .isFalse();
+        store.changeRows(change -> {
+            OutboxTable.release(change, List.of(first));
+            return true;
+        }).block(TIME);
+        assertThat(due()).isEmpty();
+        assertThat(changed(change -> OutboxTable.failed(engine, change, second, 0, "away"))).isTrue();
+        Stored third = claimed();
+        assertThat(third.entry().attempt()).isEqualTo(2);
+        assertThat(changed(change -> OutboxTable.remove(engine, change, third))).isTrue();
+        assertThat(sender.oldest().block(TIME)).isEmpty();
+    }
+
+    private Stored claimed() {
+        return due().getFirst();
+    }
+
+    private List<Stored> due() {
+        return Objects.requireNonNull(store.changeRows(change -> OutboxTable.due(engine, change,
+                System.currentTimeMillis(), List.of(), List.of(), List.of("m"), FEW, TIME)).block(TIME));
+    }
+
+    private boolean changed(Store.Work<Boolean> work) {
+        return Boolean.TRUE.equals(store.changeRows(work).block(TIME));
+    }
+
+    /** A last message to a target that still gets one would be overtaken. */
+    @Test
+    void whatIsBeingDeliveredStaysWhenItsAccountEnds() {
+        Sinks.Empty<Void> end = Sinks.empty();
+        var begun = new CountDownLatch(1);
+        Outbox outbox = sender.of("m");
+        outbox.deliver(entry -> entry.body().equals("create")
+                ? end.asMono().doOnSubscribe(subscribed -> begun.countDown()).then(arrive(entry))
+                : arrive(entry));
+        sender.start();
+        add(outbox, "a", "one", "create");
+        await().atMost(TIME).until(() -> begun.getCount() == 0);
+        add(outbox, "a", "one", "update");
+
+        store.change(change -> {
+            sender.accountEnded(change, "a");
+            outbox.add(change, "a", "one", "delete");
+            return true;
+        }).block(TIME);
+
+        assertThat(sender.oldest().block(TIME)).hasSize(2);
+        assertThat(arrived).isEmpty();
+        end.tryEmitEmpty();
+        await().atMost(TIME).until(() -> arrived.size() == 2);
+        assertThat(arrived).containsExactly("one create", "one delete");
+        await().atMost(TIME).until(() -> Objects.requireNonNull(sender.oldest().block(TIME)).isEmpty());
     }
 
     @Test
