@@ -19,6 +19,7 @@ import dev.culvert.platform.directory.store.DirectoryLimits;
 import dev.culvert.platform.directory.store.DirectorySchema;
 import dev.culvert.platform.directory.store.KeyText;
 import dev.culvert.platform.directory.store.SigningKeys;
+import dev.culvert.platform.directory.store.WrappedTexts;
 import dev.culvert.platform.directory.wrapping.WrappingException;
 import dev.culvert.platform.directory.wrapping.WrappingKeyFile;
 import dev.culvert.platform.host.ControlPlaneConfig;
@@ -35,6 +36,7 @@ import dev.culvert.platform.host.spi.PlatformModule;
 import dev.culvert.platform.host.spi.RuntimeCalls;
 import dev.culvert.platform.host.spi.RuntimeEnds;
 import dev.culvert.platform.host.spi.RuntimeKeys;
+import dev.culvert.platform.host.spi.SecretWrapping;
 import dev.culvert.platform.host.spi.Store;
 import dev.culvert.platform.host.spi.TableVersions;
 
@@ -58,7 +60,7 @@ import reactor.core.scheduler.Schedulers;
 
 /**
  * The module that knows people: accounts, users, keys, teams and rules. It offers the platform's {@link
- * Callers}, {@link Decisions}, {@link RuntimeCalls} and {@link RuntimeKeys}.
+ * Callers}, {@link Decisions}, {@link RuntimeCalls}, {@link RuntimeKeys} and {@link SecretWrapping}.
  */
 public final class DirectoryProvider implements PlatformModule {
     static final String NAME = "directory";
@@ -121,11 +123,17 @@ public final class DirectoryProvider implements PlatformModule {
                 Decisions.class, context -> new RuleDecisions(parts(context).decisions()),
                 RuntimeKeys.class, context -> parts(context).directory().runtimeKeys(),
                 RuntimeCalls.class, context -> parts(context).runtimes(),
+                SecretWrapping.class, DirectoryProvider::wrapping,
                 OperatorRecovery.class, context -> recovery(parts(context).directory()));
     }
 
     private static KeyCheck keyCheck(Parts parts) {
         return new KeyCheck(parts.directory(), parts.config().store().maxWaiting());
+    }
+
+    private static SecretWrapping wrapping(HandlerContext context) {
+        return new WrappedTexts(context.service(Store.class),
+                new WrappingKeyFile(context.service(ControlPlaneConfig.class).tokenKeyFile()));
     }
 
     private static OperatorRecovery recovery(Directory directory) {

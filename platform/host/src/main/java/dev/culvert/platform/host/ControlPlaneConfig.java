@@ -71,7 +71,7 @@ public record ControlPlaneConfig(
         return adminKeyFile == null ? dataDir.resolve("admin.key") : adminKeyFile;
     }
 
-    /** The file with the keys that wrap those of runtime tokens. */
+    /** The file with the keys that wrap those of runtime tokens, and secrets of modules. */
     public Path tokenKeyFile() {
         Path file = tokenKeys.file();
         return file == null ? dataDir.resolve("token.key") : file;
@@ -83,7 +83,7 @@ public record ControlPlaneConfig(
      * @param file the file of the keys that wrap; null: {@code token.key} in {@code dataDir}
      */
     public record TokenKeys(
-            @Setting("File of the keys that wrap those of runtime tokens in the database: one a line, 32 bytes in base64, the first wraps and all unwrap; mode 0600, made at the first start, in no backup; left out: token.key in dataDir") @Nullable Path file) {}
+            @Setting("File of the keys that wrap those of runtime tokens and the secrets of runtimes in the database: one a line, 32 bytes in base64, the first wraps and all unwrap; mode 0600, made at the first start, in no backup; left out: token.key in dataDir") @Nullable Path file) {}
 
     /**
      * The kind of platform.

@@ -64,7 +64,7 @@ final class ArgoRuntimeCalls {
             return Mono.error(HandlerException.of(Reason.FORBIDDEN,
                     "only the runtime itself and administrators of the account may ask this"));
         }
-        return runtimes.runtime(scope.account(), name)
-                .map(runtime -> JsonBodies.answer(HttpResponseStatus.OK, new StoreKey(runtime.storeKey())));
+        return runtimes.storeKey(scope.account(), name)
+                .map(key -> JsonBodies.answer(HttpResponseStatus.OK, new StoreKey(key)));
     }
 }

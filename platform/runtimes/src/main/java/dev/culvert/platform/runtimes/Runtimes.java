@@ -11,12 +11,14 @@ import dev.culvert.platform.host.spi.Events;
 import dev.culvert.platform.host.spi.Outbox;
 import dev.culvert.platform.host.spi.RuntimeEnds;
 import dev.culvert.platform.host.spi.RuntimeKeys;
+import dev.culvert.platform.host.spi.SecretWrapping;
 import dev.culvert.platform.host.spi.Store;
 import dev.culvert.platform.runtimes.server.ServerMessage;
 import dev.culvert.platform.runtimes.store.AccountTable;
 import dev.culvert.platform.runtimes.store.Credential;
 import dev.culvert.platform.runtimes.store.EndedRuntime;
 import dev.culvert.platform.runtimes.store.RuntimeAccount;
+import dev.culvert.platform.runtimes.store.RuntimeSecrets;
 import dev.culvert.platform.runtimes.store.RuntimeTable;
 import dev.culvert.platform.runtimes.store.ServerState;
 import dev.culvert.platform.runtimes.store.StoredRuntime;
@@ -30,7 +32,7 @@ import java.time.Clock;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
+import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -55,9 +57,11 @@ final class Runtimes {
     private final boolean onPremises;
     private final @Nullable X509Certificate authority;
     private final Clock clock;
+    private final RuntimeSecrets secrets;
 
     /** What the module gets from others. */
-    record Services(Store store, Events events, Outbox outbox, RuntimeKeys keys, RuntimeEnds ends) {}
+    record Services(Store store, Events events, Outbox outbox, RuntimeKeys keys, RuntimeEnds ends,
+            SecretWrapping wrapping) {}
 
     /**
      * @param onPremises whether the platform has no tunnels
@@ -70,6 +74,7 @@ final class Runtimes {
         this.onPremises = onPremises;
         this.authority = authority;
         this.clock = clock;
+        this.secrets = new RuntimeSecrets(services.wrapping());
     }
 
     /**
@@ -94,21 +99,43 @@ final class Runtimes {
             throw HandlerException.of(Reason.CONFLICT,
                     "this platform hosts no runtimes (handlers.runtimes.hosted is not set)");
         }
-        // Java reads random bytes from a file.
-        return Mono.fromCallable(() -> args.hasTunnel() && authority != null
-                ? EnrolmentToken.generate(authority)
-                : null)
-                .map(Optional::of)
-                .defaultIfEmpty(Optional.empty())
-                .zipWith(Mono.fromCallable(Runtimes::storeKey))
-                .subscribeOn(Schedulers.boundedElastic())
-                .flatMap(made -> change(account, connection -> create(connection, account, args,
-                        new Made(made.getT1().orElse(null), made.getT2(),
-                                args.managed() ? upstream : null))));
+        return services.wrapping()
+                .key()
+                .onErrorMap(StoreException.class, StoreRefusal::told)
+                .onErrorMap(SecretWrapping.Failed.class, Runtimes::unusable)
+                .flatMap(key -> blocking(() -> make(account, args, key)))
+                .flatMap(made -> change(account, connection -> create(connection, account, args, made,
+                        args.managed() ? upstream : null)));
     }
 
-    /** What was made for a runtime. */
-    private record Made(@Nullable EnrolmentToken token, String storeKey, @Nullable String upstream) {}
+    /** What was made for a runtime: its token, and its secrets as they are stored. */
+    private record Made(@Nullable EnrolmentToken token, @Nullable Credential credential, String storeKey) {}
+
+    private Made make(String account, InstallationArgs args, String key) {
+        String storeKey = secrets.wrapStoreKey(account, args.name(), storeKey(), key);
+        if (!args.hasTunnel() || authority == null) {
+            return new Made(null, null, storeKey);
+        }
+        EnrolmentToken token = EnrolmentToken.generate(authority);
+        var credential = new Credential(token.id(), Base64Url.encode(token.secretHash()),
+                clock.instant().getEpochSecond() + settings.enrolmentLife().toSeconds());
+        return new Made(token, secrets.wrap(account, args.name(), credential, key), storeKey);
+    }
+
+    /** Java reads random bytes from a file, as the keys are. */
+    private static <T> Mono<T> blocking(Callable<T> work) {
+        return Mono.fromCallable(work)
+                .subscribeOn(Schedulers.boundedElastic())
+                .onErrorMap(SecretWrapping.Failed.class, Runtimes::unusable);
+    }
+
+    private static HandlerException unusable(SecretWrapping.Failed failed) {
+        log.atWarn()
+                .addKeyValue("reason", failed.getMessage())
+                .log("a secret of a runtime can't be wrapped or unwrapped");
+        return HandlerException.of(Reason.UNAVAILABLE,
+                "the runtime's secrets can't be used; an operator finds the reason in the log");
+    }
 
     private void requireTunnels() {
         if (onPremises) {
@@ -121,30 +148,25 @@ final class Runtimes {
         }
     }
 
-    private Created create(Connection change, String account, InstallationArgs args, Made made)
-            throws SQLException {
+    private Created create(Connection change, String account, InstallationArgs args, Made made,
+            @Nullable String upstream) throws SQLException {
         RuntimeAccount has = AccountTable.of(change, account);
         requireRoom(change, account, args, has);
         long now = clock.instant().getEpochSecond();
         EnrolmentToken token = made.token;
-        Credential credential = token == null
-                ? null
-                : new Credential(token.id(), Base64Url.encode(token.secretHash()),
-                        now + settings.enrolmentLife().toSeconds());
-        boolean isServers = token != null || made.upstream != null;
+        boolean isServers = token != null || upstream != null;
         RuntimeTable.add(change,
                 new StoredRuntime(account, args.name(), args.clusterUid(), args.managed(), args.accessMode(),
                         args.hasLegacyRoutes(), json(args.document()), "[]", made.storeKey, now,
                         isServers ? ServerState.PENDING : ServerState.NONE, null, now),
-                credential);
+                made.credential);
         AccountTable.put(change, account,
                 new RuntimeAccount(has.runtimes() + 1, args.managed() ? args.name() : has.hosted(),
                         has.configuration() == null ? args.name() : has.configuration(), has.designated()));
         if (isServers) {
             services.outbox()
-                    .add(change, account, args.name(), ServerMessage.Create
-                            .of(account, args.name(), made.upstream, credential)
-                            .text());
+                    .add(change, account, args.name(),
+                            new ServerMessage.Create(account, args.name(), upstream).text());
         }
         services.events().add(change, account, KIND, args.name());
         if (token == null) {
@@ -266,6 +288,14 @@ final class Runtimes {
     /** A runtime of an account. Errors: NOT_FOUND. */
     Mono<StoredRuntime> runtime(String account, String name) {
         return read(connection -> present(connection, account, name));
+    }
+
+    /**
+     * The key with which a runtime's cluster encrypts its Git tokens. Errors: NOT_FOUND, UNAVAILABLE.
+     */
+    Mono<String> storeKey(String account, String name) {
+        return runtime(account, name)
+                .flatMap(found -> blocking(() -> secrets.storeKey(account, name, found.storeKey())));
     }
 
     /** A runtime, with what its account has. Errors: NOT_FOUND. */

@@ -22,12 +22,15 @@ import dev.culvert.platform.host.spi.Outbox;
 import dev.culvert.platform.host.spi.PlatformModule;
 import dev.culvert.platform.host.spi.RuntimeEnds;
 import dev.culvert.platform.host.spi.RuntimeKeys;
+import dev.culvert.platform.host.spi.SecretWrapping;
 import dev.culvert.platform.host.spi.Store;
 import dev.culvert.platform.host.spi.TableVersions;
 import dev.culvert.platform.runtimes.server.Differences;
 import dev.culvert.platform.runtimes.server.Reconciler;
 import dev.culvert.platform.runtimes.server.ServerApi;
 import dev.culvert.platform.runtimes.server.ServerCourier;
+import dev.culvert.platform.runtimes.store.Rewrapping;
+import dev.culvert.platform.runtimes.store.RuntimeSecrets;
 import dev.culvert.platform.runtimes.store.RuntimesSchema;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -38,6 +41,7 @@ import java.nio.file.Path;
 import java.security.cert.X509Certificate;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
@@ -55,6 +59,7 @@ public final class RuntimesProvider implements PlatformModule {
     private static final int MAX_CONNECTIONS = 32;
     private static final int MAX_WAITING = 1000;
 
+    private @Nullable Rewrapping rewrapping;
     private @Nullable Following following;
 
     /** What follows the tunnel server. */
@@ -94,10 +99,12 @@ public final class RuntimesProvider implements PlatformModule {
         Clock clock = Clock.systemUTC();
         var runtimes = new Runtimes(
                 new Runtimes.Services(store, context.service(Events.class), outbox,
-                        context.service(RuntimeKeys.class), context.service(RuntimeEnds.class)),
+                        context.service(RuntimeKeys.class), context.service(RuntimeEnds.class),
+                        context.service(SecretWrapping.class)),
                 settings, context.service(ControlPlaneConfig.class).platform().onPremises(),
                 authority(settings.authority()), clock);
         context.service(AccountEnds.class).add(runtimes::accountEnded);
+        rewrapping = new Rewrapping(store, context.service(SecretWrapping.class));
         follow(context, settings, clock);
         return new Served(RestApi.of(NAME, context, ArgoRuntimeCalls.of(runtimes)),
                 new RuntimesFunction(runtimes, new GitSettingsFunction(store), new RuntimeView(settings),
@@ -116,7 +123,8 @@ public final class RuntimesProvider implements PlatformModule {
         var api = new ServerApi(calls, server, tokenFile);
         Store store = context.service(Store.class);
         Outbox outbox = context.service(Outbox.class);
-        outbox.deliver(new ServerCourier(api, store, clock));
+        outbox.deliver(new ServerCourier(api, store,
+                new RuntimeSecrets(context.service(SecretWrapping.class)), clock));
         var reconciler = new Reconciler(api, store, outbox, settings::upstream, clock);
         MeterRegistry registry = context.service(MeterRegistry.class);
         gauge(registry, reconciler, "missing", found -> found.missing().count());
@@ -148,13 +156,23 @@ public final class RuntimesProvider implements PlatformModule {
 
     @Override
     public List<String> troubles() {
+        List<String> troubles = new ArrayList<>();
+        if (rewrapping != null) {
+            troubles.addAll(rewrapping.troubles());
+        }
         Following here = following;
-        return here == null ? List.of() : here.reconciler.troubles();
+        if (here != null) {
+            troubles.addAll(here.reconciler.troubles());
+        }
+        return troubles;
     }
 
     @Override
     public Mono<Void> start() {
         return Mono.fromRunnable(() -> {
+            if (rewrapping != null) {
+                rewrapping.start();
+            }
             Following here = following;
             if (here != null) {
                 here.reconciler.start();
@@ -165,6 +183,9 @@ public final class RuntimesProvider implements PlatformModule {
     @Override
     public Mono<Void> stop(Duration grace) {
         return Mono.defer(() -> {
+            if (rewrapping != null) {
+                rewrapping.stop();
+            }
             Following here = following;
             if (here == null) {
                 return Mono.empty();

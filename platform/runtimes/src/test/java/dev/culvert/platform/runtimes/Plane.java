@@ -20,17 +20,23 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
+import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** A control plane with the modules of the class path, and its callers. */
 final class Plane implements AutoCloseable {
@@ -110,6 +116,40 @@ final class Plane implements AutoCloseable {
         } catch (SQLException e) {
             throw new IllegalStateException(e);
         }
+    }
+
+    /** The first column of a query in its database. */
+    List<String> rows(String sql) {
+        List<String> found = new ArrayList<>();
+        try (Connection connection = connect();
+                Statement statement = connection.createStatement();
+                ResultSet rows = statement.executeQuery(sql)) {
+            while (rows.next()) {
+                found.add(rows.getString(1));
+            }
+            return found;
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** All that its database holds: the bytes of its files, or the rows of each table. */
+    String dump() {
+        if (config.store().url() != null) {
+            return rows("SELECT tablename FROM pg_tables WHERE schemaname = 'public'").stream()
+                    .flatMap(table -> rows("SELECT t::text FROM " + table + " t").stream())
+                    .collect(Collectors.joining("\n"));
+        }
+        return Stream.of("directory.db", "directory.db-wal")
+                .map(name -> database().resolveSibling(name))
+                .filter(Files::exists)
+                .map(file -> read(file, StandardCharsets.ISO_8859_1))
+                .collect(Collectors.joining());
+    }
+
+    /** The file of the keys that wrap secrets. */
+    Path wrappingKeys() {
+        return database().resolveSibling("token.key");
     }
 
     private Connection connect() throws SQLException {
@@ -214,14 +254,18 @@ final class Plane implements AutoCloseable {
     }
 
     static String read(Path file) {
+        return read(file, StandardCharsets.UTF_8).strip();
+    }
+
+    private static String read(Path file, Charset charset) {
         try {
-            return Files.readString(file).strip();
+            return Files.readString(file, charset);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
     }
 
-    private static void write(Path file, String text) {
+    static void write(Path file, String text) {
         try {
             Files.writeString(file, text);
         } catch (IOException e) {

@@ -14,6 +14,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
@@ -371,6 +374,111 @@ class RuntimesIT {
                 .isEqualTo(409);
         assertThat(plane.call("POST", "/api/argo-runtime", token, "{\"name\":\"x\"}").status())
                 .isEqualTo(403);
+    }
+
+    @Test
+    void itsDatabaseHoldsNoSecretOfARuntime() {
+        server.away = true; // the messages are kept
+        List<String> secrets = new ArrayList<>();
+        for (int i = 0; i < 5; i++) {
+            EnrolmentToken token = EnrolmentToken.parse(plane.created(admin, "planted" + i));
+            secrets.add(Base64Url.encode(token.secretHash()));
+            secrets.add(HexFormat.of().formatHex(token.secretHash()));
+            secrets.add(new String(token.secretHash(), StandardCharsets.ISO_8859_1));
+            secrets.add(storeKey("planted" + i));
+        }
+
+        String dump = plane.dump();
+
+        assertThat(dump.contains("planted4")).isTrue();
+        assertThat(secrets).hasSize(20).noneMatch(dump::contains);
+        server.away = false;
+        settled();
+        assertThat(body("planted0").at("/enrolment/hash").asText()).isEqualTo(secrets.getFirst());
+    }
+
+    @Test
+    void secretsOfAnEarlierVersionAreWrapped() {
+        String key = "0123456789abcdef0123456789abcdef";
+        plane.created(admin, "prod");
+        settled();
+        plane.stop();
+        plane.execute("UPDATE runtimes_runtimes SET store_key = '" + key + "', credential = 'id hash'");
+
+        server.runtimes.keySet().clear();
+        plane.execute("UPDATE runtimes_runtimes SET server_since = 1");
+        plane.restart();
+
+        assertThat(storeKey("prod")).isEqualTo(key);
+        awaitSecrets("wrapped:");
+        assertThat(storeKey("prod")).isEqualTo(key);
+        settled();
+        assertThat(body("prod").at("/enrolment/hash").asText()).isEqualTo("hash");
+    }
+
+    /** Waits until the secrets of all runtimes begin with a text. */
+    private void awaitSecrets(String prefix) {
+        await().atMost(PATIENCE)
+                .untilAsserted(() -> assertThat(
+                        plane.rows("SELECT store_key || ' ' || credential FROM runtimes_runtimes"))
+                        .isNotEmpty()
+                        .allSatisfy(row -> assertThat(row).startsWith(prefix).contains(" " + prefix)));
+    }
+
+    @Test
+    void aRotationWrapsTheSecretsByTheNewKey() {
+        plane.created(admin, "prod");
+        settled();
+        String key = storeKey("prod");
+        String before = plane.rows("SELECT store_key FROM runtimes_runtimes").getFirst();
+        String old = Plane.read(plane.wrappingKeys());
+        String added = Base64.getEncoder().encodeToString(new byte[32]) + "\n";
+        Plane.write(plane.wrappingKeys(), added + old + "\n");
+        plane.created(admin, "second");
+        // The other processes of the database may not have it yet.
+        String prefix = before.substring(0, before.lastIndexOf(':') + 1);
+        awaitSecrets(prefix);
+
+        assertThat(plane.call("POST", "/api/token-keys", admin, "{}").status()).isEqualTo(201);
+        plane.stop();
+        plane.restart();
+
+        String now = plane.rows("SELECT wrapped_by FROM token_keys").getFirst();
+        assertThat(prefix).doesNotContain(now);
+        awaitSecrets("wrapped:" + now + ":");
+        Plane.write(plane.wrappingKeys(), added);
+        assertThat(storeKey("prod")).isEqualTo(key);
+    }
+
+    @Test
+    void aSecretWhoseKeyIsGoneIsReported() {
+        plane.created(admin, "prod");
+        settled();
+        String key = storeKey("prod");
+        String file = Plane.read(plane.wrappingKeys());
+
+        Plane.write(plane.wrappingKeys(), Base64.getEncoder().encodeToString(new byte[32]) + "\n");
+        assertThat(plane.call("GET", "/api/argo-runtime/prod/storeKey", admin, "").status()).isEqualTo(503);
+        if (engine == Engine.SQLITE) { // it starts with new keys
+            plane.stop();
+            plane.restart();
+            await().atMost(PATIENCE)
+                    .until(() -> plane.call("GET", "/readyz", "", "")
+                            .json()
+                            .toString()
+                            .contains("1 runtimes have secrets"));
+        }
+
+        Plane.write(plane.wrappingKeys(),
+                Base64.getEncoder().encodeToString(new byte[32]) + "\n" + file + "\n");
+        assertThat(storeKey("prod")).isEqualTo(key);
+    }
+
+    private String storeKey(String runtime) {
+        return plane.call("GET", "/api/argo-runtime/" + runtime + "/storeKey", admin, "")
+                .json()
+                .path("storeKey")
+                .asText();
     }
 
     @Test

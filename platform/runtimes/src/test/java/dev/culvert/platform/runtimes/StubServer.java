@@ -30,6 +30,8 @@ public final class StubServer implements AutoCloseable {
 
     /** The bodies that created the runtimes, by account and name. */
     public final SortedMap<String, JsonNode> runtimes = new ConcurrentSkipListMap<>();
+    /** Those with a tunnel. */
+    public final Set<String> connected = ConcurrentHashMap.newKeySet();
     /** Those with webhooks that wait. */
     public final Set<String> pending = ConcurrentHashMap.newKeySet();
     /** The changes that were made, in their order. */
@@ -89,7 +91,8 @@ public final class StubServer implements AutoCloseable {
         String next = null;
         for (String name : runtimes.tailMap(after + "\0").keySet()) {
             items.add(Map.of("account", name.substring(0, name.indexOf('/')), "name",
-                    name.substring(name.indexOf('/') + 1)));
+                    name.substring(name.indexOf('/') + 1), "state",
+                    connected.contains(name) ? "connected" : "disconnected"));
             if (items.size() == 3) { // small, so that there are many pages
                 next = name;
                 break;

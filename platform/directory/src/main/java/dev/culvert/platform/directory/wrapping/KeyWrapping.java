@@ -30,7 +30,16 @@ public interface KeyWrapping {
      *
      * @param name the secret's own: the same wrapped text under another name is refused
      */
-    Wrapped wrap(byte[] secret, String name);
+    default Wrapped wrap(byte[] secret, String name) {
+        return wrap(secret, name, keyId());
+    }
+
+    /**
+     * As above, by a key that need not be the present one.
+     *
+     * @param keyId the id of the key
+     */
+    Wrapped wrap(byte[] secret, String name, String keyId);
 
     /** The secret. Throws {@link WrappingException} when the key is not there, or the text was changed. */
     byte[] unwrap(Wrapped wrapped, String name);

@@ -74,8 +74,8 @@ public final class WrappingKeyFile implements KeyWrapping {
     }
 
     @Override
-    public Wrapped wrap(byte[] secret, String name) {
-        Key key = keys().getFirst();
+    public Wrapped wrap(byte[] secret, String name, String keyId) {
+        Key key = key(keyId);
         byte[] nonce = new byte[NONCE_BYTES];
         RANDOM.nextBytes(nonce);
         try {
@@ -89,11 +89,7 @@ public final class WrappingKeyFile implements KeyWrapping {
 
     @Override
     public byte[] unwrap(Wrapped wrapped, String name) {
-        Key key = keys().stream()
-                .filter(known -> known.id().equals(wrapped.keyId()))
-                .findFirst()
-                .orElseThrow(() -> new WrappingException(Kind.UNKNOWN_KEY, file + " does not hold the key "
-                        + wrapped.keyId()));
+        Key key = key(wrapped.keyId());
         try {
             byte[] both = Base64.getDecoder().decode(wrapped.text());
             if (both.length < NONCE_BYTES) {
@@ -142,6 +138,14 @@ public final class WrappingKeyFile implements KeyWrapping {
         } catch (IOException e) {
             throw unusable("can't be made (expected: a folder that the control plane may write)");
         }
+    }
+
+    private Key key(String id) {
+        return keys().stream()
+                .filter(known -> known.id().equals(id))
+                .findFirst()
+                .orElseThrow(() -> new WrappingException(Kind.UNKNOWN_KEY,
+                        file + " does not hold the key " + id));
     }
 
     private List<Key> keys() {

@@ -96,10 +96,11 @@ public final class Reconciler {
     public Mono<Differences> compare() {
         return Mono.defer(() -> {
             long began = clock.instant().getEpochSecond();
-            return names().flatMap(names -> requireKnown(names).thenReturn(names))
-                    .flatMap(names -> runtimes(names, began)
-                            .flatMap(ofRuntimes -> ended(names, began).map(ofRuntimes::plus))
-                            .flatMap(both -> unknown(names).map(both::plus)));
+            return listed().flatMap(listed -> requireKnown(listed.names).thenReturn(listed))
+                    .flatMap(listed -> runtimes(listed.names, began)
+                            .flatMap(ofRuntimes -> ended(listed.names, began).map(ofRuntimes::plus))
+                            .flatMap(both -> unknown(listed.names).map(both::plus))
+                            .flatMap(all -> enrolled(listed.connected).map(all::plus)));
         }).doOnNext(this::note).doOnError(failed -> {
             trouble = Reason.of(failed);
             log.atWarn().addKeyValue("reason", Reason.of(failed)).log("runtimes not compared");
@@ -133,17 +134,21 @@ public final class Reconciler {
                                         + " Nothing is repaired")));
     }
 
-    private Mono<Set<String>> names() {
+    /** What the tunnel server has, and of that those with a tunnel. */
+    private record Listed(Set<String> names, Set<String> connected) {}
+
+    private Mono<Listed> listed() {
         return server.page(null)
                 .expand(page -> page.next() == null ? Mono.empty() : server.page(page.next()))
-                .reduce(new TreeSet<String>(), (names, page) -> {
-                    names.addAll(page.names());
-                    return names;
+                .reduce(new Listed(new TreeSet<>(), new TreeSet<>()), (listed, page) -> {
+                    listed.names.addAll(page.names());
+                    listed.connected.addAll(page.connected());
+                    return listed;
                 })
-                .flatMap(names -> names.size() > MAX_RUNTIMES
+                .flatMap(listed -> listed.names.size() > MAX_RUNTIMES
                         ? Mono.error(new IOException("the tunnel server has more than " + MAX_RUNTIMES
                                 + " runtimes of this registrar"))
-                        : Mono.just(names));
+                        : Mono.just(listed));
     }
 
     /** The place of a runtime in the order of accounts and names. */
@@ -205,6 +210,19 @@ public final class Reconciler {
                 (change, runtime, isThere) -> judged(change, runtime, isThere, began));
     }
 
+    /** Forgets the credentials with which clients have enrolled: those of runtimes with a tunnel. */
+    private Mono<Differences> enrolled(Set<String> connected) {
+        return paged(connected,
+                (connection, after) -> RuntimeTable.enrolling(connection, after.account(), after.name(),
+                        PAGE),
+                Place::of, (change, runtime, isConnected) -> {
+                    if (isConnected) {
+                        RuntimeTable.forgetCredential(change, runtime.account(), runtime.name());
+                    }
+                    return Differences.NONE;
+                });
+    }
+
     /** Takes the names of each page out of {@code names} after its commit: its work may run twice. */
     private <T> Mono<Differences> paged(Set<String> names, Pages<T> pages, Function<T, Place> places,
             Judge<T> judge) {
@@ -248,8 +266,7 @@ public final class Reconciler {
         if (upstream == null && (credential == null || credential.expires() <= began)) {
             return Differences.missing(Place.of(runtime).key());
         }
-        if (!isAdded(change, ServerMessage.Create
-                .of(runtime.account(), runtime.name(), upstream, credential))) {
+        if (!isAdded(change, new ServerMessage.Create(runtime.account(), runtime.name(), upstream))) {
             return Differences.NONE;
         }
         RuntimeTable.server(change, runtime.account(), runtime.name(), ServerState.PENDING, null, began);

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.culvert.http.net.OutboundCalls;
+import dev.culvert.platform.runtimes.store.Credential;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpMethod;
 import java.io.IOException;
@@ -56,18 +57,24 @@ public final class ServerApi {
      * A page of the registrar's runtimes.
      *
      * @param names {@code account/name}
+     * @param connected those that have a tunnel now
      * @param next where the next page begins; null: this is the last one
      */
-    public record Page(List<String> names, @Nullable String next) {
+    public record Page(List<String> names, List<String> connected, @Nullable String next) {
         public Page {
             names = List.copyOf(names);
+            connected = List.copyOf(connected);
         }
     }
 
-    /** Makes a change. Errors: IOException, which is to be tried again; its message is for operators. */
-    public Mono<Outcome> send(ServerMessage message) {
+    /**
+     * Makes a change. Errors: IOException, which is to be tried again; its message is for operators.
+     *
+     * @param credential of the client of a created runtime with a tunnel; null: it has none
+     */
+    public Mono<Outcome> send(ServerMessage message, @Nullable Credential credential) {
         return switch (message) {
-            case ServerMessage.Create create -> call(HttpMethod.POST, RUNTIMES, create.body())
+            case ServerMessage.Create create -> call(HttpMethod.POST, RUNTIMES, create.body(credential))
                     .flatMap(answer -> outcome(answer, 201));
             case ServerMessage.Delete delete -> call(HttpMethod.DELETE,
                     RUNTIMES + "/" + encoded(delete.account()) + "/" + encoded(delete.name())
@@ -90,10 +97,15 @@ public final class ServerApi {
 
     private static Page page(JsonNode list) {
         List<String> names = new ArrayList<>();
+        List<String> connected = new ArrayList<>();
         for (JsonNode item : list.path("items")) {
-            names.add(item.path("account").asText() + "/" + item.path("name").asText());
+            String name = item.path("account").asText() + "/" + item.path("name").asText();
+            names.add(name);
+            if (item.path("state").asText().equals("connected")) {
+                connected.add(name);
+            }
         }
-        return new Page(names, list.path("next").textValue());
+        return new Page(names, connected, list.path("next").textValue());
     }
 
     /** What fails for a reason that may pass is an error. */

@@ -17,43 +17,24 @@ public sealed interface ServerMessage {
     String name();
 
     /**
-     * A runtime is created.
+     * A runtime is created. The credential of its client is in its row alone.
      *
-     * @param upstream the upstream of a hosted one; null: it has a tunnel, and the three others
-     * @param id the id of its enrolment token
-     * @param hash the secret hash of its enrolment token
-     * @param expires the end of its enrolment token, in seconds since 1970
+     * @param upstream the upstream of a hosted one; null: it has a tunnel
      */
-    record Create(String account, String name, @Nullable String upstream, @Nullable String id,
-            @Nullable String hash, long expires) implements ServerMessage {
-        /** The creation of a hosted runtime, or of one whose client enrols with a credential. */
-        public static Create of(String account, String name, @Nullable String upstream,
-                @Nullable Credential credential) {
-            return credential == null
-                    ? new Create(account, name, upstream, null, null, 0)
-                    : new Create(account, name, upstream, credential.id(), credential.hash(),
-                            credential.expires());
-        }
-
+    record Create(String account, String name, @Nullable String upstream) implements ServerMessage {
         /** The body of the call. */
-        Map<String, Object> body() {
+        Map<String, Object> body(@Nullable Credential credential) {
             Map<String, Object> body = new LinkedHashMap<>();
             body.put("account", account);
             body.put("name", name);
             if (upstream != null) {
                 body.put("upstream", upstream);
-            } else {
-                body.put("enrolment",
-                        Map.of("id", String.valueOf(id), "hash", String.valueOf(hash), "expiresAt",
-                                Instant.ofEpochSecond(expires).toString()));
+            }
+            if (credential != null) {
+                body.put("enrolment", Map.of("id", credential.id(), "hash", credential.hash(), "expiresAt",
+                        Instant.ofEpochSecond(credential.expires()).toString()));
             }
             return body;
-        }
-
-        /** Without the hash. */
-        @Override
-        public String toString() {
-            return "create " + account + "/" + name;
         }
     }
 
@@ -70,12 +51,7 @@ public sealed interface ServerMessage {
         members.put("account", account());
         members.put("name", name());
         switch (this) {
-            case Create create -> {
-                members.put("upstream", create.upstream);
-                members.put("id", create.id);
-                members.put("hash", create.hash);
-                members.put("expires", create.expires);
-            }
+            case Create create -> members.put("upstream", create.upstream);
             case Delete delete -> members.put("force", delete.force);
         }
         try {
@@ -93,9 +69,7 @@ public sealed interface ServerMessage {
             String name = json.path("name").asText();
             return json.has("force")
                     ? new Delete(account, name, json.path("force").asBoolean())
-                    : new Create(account, name, json.path("upstream").textValue(),
-                            json.path("id").textValue(), json.path("hash").textValue(),
-                            json.path("expires").asLong());
+                    : new Create(account, name, json.path("upstream").textValue());
         } catch (JsonProcessingException e) {
             throw new UncheckedIOException("messages are JSON", e);
         }

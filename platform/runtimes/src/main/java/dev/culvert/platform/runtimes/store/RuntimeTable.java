@@ -78,7 +78,7 @@ public final class RuntimeTable {
                 runtime.account(), runtime.name(), runtime.clusterUid(), runtime.managed() ? 1 : 0,
                 runtime.accessMode(), runtime.legacyRoutes() ? 1 : 0, runtime.document(), runtime.reported(),
                 runtime.storeKey(), runtime.created(), runtime.serverState().name(), runtime.serverDetail(),
-                runtime.serverSince(), credential == null ? null : credential.id() + " " + credential.hash(),
+                runtime.serverSince(), credential == null ? null : credential.text(),
                 credential == null ? null : credential.expires());
     }
 
@@ -102,12 +102,26 @@ public final class RuntimeTable {
     /** The credential of a runtime; null when it has none, or it is forgotten. */
     public static @Nullable Credential credential(Connection connection, String account, String name)
             throws SQLException {
-        return Rows.first(connection, row -> {
-            String text = row.getString(1);
-            int space = text.indexOf(' ');
-            return new Credential(text.substring(0, space), text.substring(space + 1), row.getLong(2));
-        }, "SELECT credential, credential_end FROM runtimes_runtimes WHERE account = ? AND name = ?"
-                + " AND credential IS NOT NULL", account, name);
+        return Rows.first(connection, row -> Credential.of(row.getString(1), row.getLong(2)),
+                "SELECT credential, credential_end FROM runtimes_runtimes WHERE account = ? AND name = ?"
+                        + " AND credential IS NOT NULL",
+                account, name);
+    }
+
+    /** The first runtimes after a name that the tunnel server has and that have a credential. */
+    public static List<StoredRuntime> enrolling(Connection connection, String account, String name, int limit)
+            throws SQLException {
+        return Rows.list(connection, RuntimeTable::runtime,
+                SELECT + "(account, name) > (?, ?) AND server_state = 'READY' AND credential_end IS NOT NULL"
+                        + " ORDER BY account, name LIMIT " + limit,
+                account, name);
+    }
+
+    /** Forgets the credential of a runtime. */
+    public static void forgetCredential(Connection connection, String account, String name)
+            throws SQLException {
+        Rows.update(connection, "UPDATE runtimes_runtimes SET credential = NULL, credential_end = NULL"
+                + " WHERE account = ? AND name = ?", account, name);
     }
 
     /** Forgets the credentials that expired before a time. */
@@ -116,6 +130,45 @@ public final class RuntimeTable {
                 "UPDATE runtimes_runtimes SET credential = NULL, credential_end = NULL"
                         + " WHERE credential_end < ?",
                 now);
+    }
+
+    /**
+     * The secrets of a runtime.
+     *
+     * @param storeKey as stored
+     * @param credential as stored; null: it has none
+     */
+    record StoredSecrets(String account, String name, String storeKey, @Nullable Credential credential) {
+        /** Without the key. */
+        @Override
+        public String toString() {
+            return account + "/" + name;
+        }
+    }
+
+    /** The first secrets after a name that do not begin with a prefix. */
+    static List<StoredSecrets> secrets(Connection connection, String account, String name, String prefix,
+            int limit) throws SQLException {
+        return Rows.list(connection, row -> {
+            String credential = row.getString(4);
+            return new StoredSecrets(row.getString(1), row.getString(2), row.getString(3),
+                    credential == null ? null : Credential.of(credential, row.getLong(5)));
+        }, "SELECT account, name, store_key, credential, credential_end FROM runtimes_runtimes"
+                + " WHERE (account, name) > (?, ?) AND (store_key NOT LIKE ? OR credential NOT LIKE ?)"
+                + " ORDER BY account, name LIMIT " + limit,
+                account, name, prefix + "%", "% " + prefix + "%");
+    }
+
+    /** Replaces secrets, unless they have changed. */
+    static void rewrap(Connection connection, StoredSecrets before, StoredSecrets after) throws SQLException {
+        Rows.update(connection, "UPDATE runtimes_runtimes SET store_key = ?"
+                + " WHERE account = ? AND name = ? AND store_key = ?",
+                after.storeKey(), before.account(), before.name(), before.storeKey());
+        if (before.credential() != null && after.credential() != null) {
+            Rows.update(connection, "UPDATE runtimes_runtimes SET credential = ?"
+                    + " WHERE account = ? AND name = ? AND credential = ?",
+                    after.credential().text(), before.account(), before.name(), before.credential().text());
+        }
     }
 
     /** Deletes a runtime. */

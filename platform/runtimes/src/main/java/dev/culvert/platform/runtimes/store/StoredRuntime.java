@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
  * @param legacyRoutes whether its version is from before the router: its services have routes of their own
  * @param document the other installation arguments, as JSON
  * @param reported the errors that it reported last, as JSON
- * @param storeKey the key with which the cluster encrypts the Git tokens that it holds
+ * @param storeKey the key with which the cluster encrypts the Git tokens that it holds, as {@link
+ *     RuntimeSecrets} wraps it
  * @param created seconds since 1970
  * @param serverState what the tunnel server knows of it
  * @param serverDetail why the tunnel server refused it; null otherwise

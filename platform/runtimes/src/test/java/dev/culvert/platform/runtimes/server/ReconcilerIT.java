@@ -135,9 +135,26 @@ class ReconcilerIT {
         assertThat(compared().repaired()).isEqualTo(1);
 
         assertThat(outbox.added).containsExactly(
-                new ServerMessage.Create("acme", "prod", null, "id", "hash", LIVE.expires()));
+                new ServerMessage.Create("acme", "prod", null));
         assertThat(found("prod").serverState()).isEqualTo(ServerState.PENDING);
         assertThat(compared()).isEqualTo(Differences.NONE);
+    }
+
+    @Test
+    void aCredentialIsForgottenWhenAClientHasEnrolled() {
+        for (String name : List.of("connected", "waiting", "pending")) {
+            stored(name, name.equals("pending") ? ServerState.PENDING : ServerState.READY, LIVE);
+            atServer(name);
+        }
+        server.connected.addAll(List.of("acme/connected", "acme/pending"));
+
+        assertThat(compared()).isEqualTo(Differences.NONE);
+
+        List<StoredRuntime> left = read(connection -> RuntimeTable.enrolling(connection, "", "", 10));
+        assertThat(left).extracting(StoredRuntime::name).containsExactly("waiting");
+        Optional<Credential> pending = read(connection -> Optional
+                .ofNullable(RuntimeTable.credential(connection, "acme", "pending")));
+        assertThat(pending).contains(LIVE);
     }
 
     @Test
