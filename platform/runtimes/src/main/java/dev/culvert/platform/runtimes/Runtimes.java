@@ -29,6 +29,7 @@ import java.security.cert.X509Certificate;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
@@ -58,6 +59,7 @@ final class Runtimes {
     private final @Nullable X509Certificate authority;
     private final Clock clock;
     private final RuntimeSecrets secrets;
+    private final ReportPace reports;
 
     /** What the module gets from others. */
     record Services(Store store, Events events, Outbox outbox, RuntimeKeys keys, RuntimeEnds ends,
@@ -75,6 +77,7 @@ final class Runtimes {
         this.authority = authority;
         this.clock = clock;
         this.secrets = new RuntimeSecrets(services.wrapping());
+        this.reports = new ReportPace(clock);
     }
 
     /**
@@ -344,19 +347,33 @@ final class Runtimes {
         });
     }
 
-    /** Replaces the errors that a runtime reported. The same ones change nothing. Errors: NOT_FOUND. */
+    /**
+     * Replaces the errors that a runtime reported. The same ones change nothing. Errors: NOT_FOUND,
+     * RATE_LIMITED.
+     */
     Mono<Void> report(String account, String name, List<Map<String, Object>> errors) {
         String reported = json(errors);
         return runtime(account, name)
-                .flatMap(before -> before.reported().equals(reported)
-                        ? Mono.empty()
-                        : change(account, connection -> {
-                            present(connection, account, name);
-                            RuntimeTable.report(connection, account, name, reported);
-                            services.events().add(connection, account, KIND, name);
-                            return true;
-                        }))
+                .filter(before -> !before.reported().equals(reported))
+                .doOnNext(before -> requirePace(account, name))
+                .flatMap(before -> change(account, connection -> {
+                    present(connection, account, name);
+                    RuntimeTable.report(connection, account, name, reported);
+                    services.events().add(connection, account, KIND, name);
+                    return true;
+                }))
                 .then();
+    }
+
+    private void requirePace(String account, String name) {
+        Duration wait = reports.take(account, name);
+        if (wait != null) {
+            throw HandlerException
+                    .of(Reason.RATE_LIMITED, "the errors of the runtime " + name
+                            + " changed too often (expected: " + ReportPace.BURST + " times, then once in "
+                            + ReportPace.INTERVAL.toSeconds() + " s)")
+                    .retryAfter(wait);
+        }
     }
 
     /** Throws Absent for a name that PostgreSQL does not take. */

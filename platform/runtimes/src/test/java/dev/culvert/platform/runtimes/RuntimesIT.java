@@ -505,6 +505,20 @@ class RuntimesIT {
     }
 
     @Test
+    void errorsThatChangeTooOftenAreRefused() {
+        String token = plane.created(admin, "prod");
+        String report = "mutation R($a: ReportRuntimeErrorsArgs!) { reportRuntimeErrors(reportErrorsArgs: $a) }";
+
+        assertThat(IntStream.range(0, 30)
+                .map(i -> plane
+                        .graphQl(token, report,
+                                Map.of("a", Map.of("runtime", "prod", "errors",
+                                        List.of(Map.of("level", "ERROR", "message", "m" + i)))))
+                        .graphQl()))
+                .contains(200, 429);
+    }
+
+    @Test
     void meHasThePublicShape() {
         String token = plane.created(admin, "prod");
         String me = "query me { me { runtimeName activeAccount { id name gitProvider gitApiUrl sharedConfigRepo csdpValidated admins } } }";
