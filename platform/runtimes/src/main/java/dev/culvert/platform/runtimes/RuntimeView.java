@@ -56,10 +56,10 @@ final class RuntimeView {
 
     private static Map<String, @Nullable Object> health(StoredRuntime runtime,
             List<Map<String, Object>> errors) {
-        String message = runtime.managed()
-                ? "no external cluster is connected"
-                : runtime.serverState() == ServerState.REFUSED
-                        ? "the tunnel server refuses it"
+        String message = runtime.serverState() == ServerState.REFUSED
+                ? "the tunnel server refuses it"
+                : runtime.managed()
+                        ? "no external cluster is connected"
                         : errors.isEmpty() ? null : String.valueOf(errors.getFirst().get("message"));
         Map<String, @Nullable Object> health = new LinkedHashMap<>();
         health.put("syncStatus", UNKNOWN);

@@ -202,9 +202,13 @@ final class Runtimes {
             throw new StoreException.Conflict(ended.refusal() == null
                     ? "the deleted runtime " + name
                             + " is being deleted at the tunnel server; try again when it is"
-                    : "the deleted runtime " + name + " is still at the tunnel server: " + ended.refusal()
-                            + ". Delete it again with force, which deletes them");
+                    : kept(name, ended.refusal()));
         }
+    }
+
+    private static String kept(String name, String refusal) {
+        return "the deleted runtime " + name + " is still at the tunnel server: " + refusal
+                + ". Delete it again with force, which deletes them";
     }
 
     /**
@@ -388,7 +392,9 @@ final class Runtimes {
         requireStorable(name);
         StoredRuntime runtime = RuntimeTable.find(connection, account, name);
         if (runtime == null) {
-            throw new StoreException.Absent("there is no runtime " + name);
+            EndedRuntime ended = AccountTable.ended(connection, account, name);
+            throw new StoreException.Absent("there is no runtime " + name
+                    + (ended == null || ended.refusal() == null ? "" : ": " + kept(name, ended.refusal())));
         }
         return runtime;
     }

@@ -242,6 +242,9 @@ class RuntimesIT {
         assertThat(again.graphQl()).isEqualTo(409);
         assertThat(again.error()).contains("2 pending webhooks").contains("force");
         assertThat(server.runtimes).isNotEmpty();
+        Answer asked = plane.graphQl(admin, "{ runtime(name: \"prod\") { accessMode } }", Map.of());
+        assertThat(asked.graphQl()).isEqualTo(404);
+        assertThat(asked.error()).contains("2 pending webhooks").contains("force");
         assertThat(plane.delete(admin, "prod", true).graphQl()).isEqualTo(200);
         await().atMost(PATIENCE).untilAsserted(() -> assertThat(server.runtimes).isEmpty());
         delivered();
@@ -605,6 +608,28 @@ class RuntimesIT {
         JsonNode runtime = runtime("prod");
         assertThat(runtime.path("tunnelServer").asText()).startsWith("refused: ").contains("exists already");
         assertThat(runtime.path("healthStatus").asText()).isEqualTo("DEGRADED");
+    }
+
+    @Test
+    void theListShowsWhatTheTunnelServerRefuses() {
+        for (String name : List.of("hosted", "prod")) {
+            server.runtimes.put(account + "/" + name, MissingNode.getInstance());
+        }
+        plane.create(admin, Map.of("runtimeName", "hosted", "managed", true));
+        plane.created(admin, "prod");
+        delivered();
+
+        JsonNode edges = plane
+                .graphQl(admin, "{ runtimes { edges { node { tunnelServer healthStatus healthMessage } } } }",
+                        Map.of())
+                .json()
+                .at("/data/runtimes/edges");
+
+        assertThat(edges.findValuesAsText("tunnelServer")).hasSize(2)
+                .allSatisfy(state -> assertThat(state).startsWith("refused: ").contains("exists already"));
+        assertThat(edges.findValuesAsText("healthMessage")).hasSize(2)
+                .containsOnly("the tunnel server refuses it");
+        assertThat(edges.findValuesAsText("healthStatus")).containsOnly("DEGRADED");
     }
 
     /** Where the account's changes are. */
