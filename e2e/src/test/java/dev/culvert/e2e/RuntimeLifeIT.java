@@ -36,6 +36,8 @@ import reactor.netty.http.server.HttpServer;
  */
 class RuntimeLifeIT {
     private static final Duration TIME = Duration.ofMinutes(1);
+    /** The tunnel of a deleted runtime ends that long after the answer, at most. */
+    private static final Duration END_OF_A_TUNNEL = Duration.ofSeconds(2);
     private static final JsonMapper JSON = new JsonMapper();
     /** As the public chart's test of its installation sends it. */
     private static final String CHART = """
@@ -110,8 +112,10 @@ class RuntimeLifeIT {
 
         graphQl("{\"query\":\"mutation { deleteRuntime(name: \\\"test-runtime\\\") }\"}");
 
-        Awaitility.await().atMost(TIME).until(() -> status("test-runtime", "/healthz") == 404);
-        Awaitility.await().atMost(TIME).until(() -> !platform.tunnels().contains("test-runtime"));
+        Awaitility.await()
+                .atMost(END_OF_A_TUNNEL)
+                .until(() -> status("test-runtime", "/healthz") == 404
+                        && !platform.tunnels().contains("test-runtime"));
     }
 
     @Test
