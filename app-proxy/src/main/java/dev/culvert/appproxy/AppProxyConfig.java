@@ -191,13 +191,17 @@ public record AppProxyConfig(
      * @param anonymousReads whether fetches need no permission although a control plane is configured
      * @param maxProcesses the maximum number of concurrent requests, 1..1024
      * @param maxDuration the limit for one whole request
+     * @param maxProcessMemory the maximum size of the private memory of each process, 64 MiB or more
      */
     public record Git(
             @Setting("Folder of bare repositories, each named <repository>.git") Path repositories,
             @Setting(value = "Whether pushes are taken; off, because without controlPlane this listener authenticates nobody", byDefault = "false") boolean allowPush,
             @Setting(value = "Whether everybody may fetch although controlPlane knows users; pushes ask in any case", byDefault = "false") boolean anonymousReads,
             @Setting(value = "Git processes at the same time; beyond it requests are answered 503", byDefault = "32", accepts = "1..1024") int maxProcesses,
-            @Setting(value = "How long one Git request may take; an hour lets slow links clone large repositories", byDefault = "1h", accepts = "1s or more") Duration maxDuration) {
+            @Setting(value = "How long one Git request may take; an hour lets slow links clone large repositories", byDefault = "1h", accepts = "1s or more") Duration maxDuration,
+            @Setting(value = "Memory of one Git process; a repository of some million objects needs more", byDefault = "256MiB", accepts = "64MiB or more") ByteSize maxProcessMemory) {
+        private static final ByteSize PROCESS_MEMORY = ByteSize.parse("256MiB");
+
         public Git {
             if (maxProcesses < 1 || maxProcesses > 1024) {
                 throw new ConfigException("maxProcesses", "1..1024; remove the key for the default 32");
@@ -205,6 +209,16 @@ public record AppProxyConfig(
             if (maxDuration.compareTo(Duration.ofSeconds(1)) < 0) {
                 throw new ConfigException("maxDuration", "1s or more; remove the key for the default 1h");
             }
+            if (maxProcessMemory.bytes() < 64 << 20) {
+                throw new ConfigException("maxProcessMemory",
+                        "64MiB or more; remove the key for the default 256MiB");
+            }
+        }
+
+        /** Makes a handler whose processes have the default memory. */
+        public Git(Path repositories, boolean allowPush, boolean anonymousReads, int maxProcesses,
+                Duration maxDuration) {
+            this(repositories, allowPush, anonymousReads, maxProcesses, maxDuration, PROCESS_MEMORY);
         }
 
         /** Makes a read-only handler with the defaults. */

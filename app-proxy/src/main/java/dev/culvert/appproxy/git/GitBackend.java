@@ -11,6 +11,7 @@ import dev.culvert.handlers.spi.HandlerException.Reason;
 import dev.culvert.http.quota.Quota;
 import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http.HttpHeaderNames;
+import java.io.File;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.nio.charset.StandardCharsets;
@@ -18,11 +19,16 @@ import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeoutException;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
@@ -36,6 +42,8 @@ import reactor.core.scheduler.Schedulers;
  * own. Callable from any thread.
  */
 final class GitBackend {
+    private static final Logger LOG = LoggerFactory.getLogger(GitBackend.class);
+
     /** The contract's limit for a response head, counted from the last request byte. */
     private static final Duration HEAD_TIMEOUT = Duration.ofSeconds(60);
 
@@ -52,8 +60,8 @@ final class GitBackend {
     private static final int THREADS_PER_RUN = 5;
 
     /**
-     * The maximum size of a fetch request, its wants and haves; for a repository with 100,000 branches it has
-     * 5 MB.
+     * The maximum size of a fetch request, its wants and haves, once it is expanded; for a repository with
+     * 100,000 branches it has 5 MB.
      */
     private static final int MAX_REQUEST_BYTES = 8 << 20;
 
@@ -62,10 +70,14 @@ final class GitBackend {
 
     /** The size up to which git reads a file whole. It streams larger ones, without deltas (ADR 11). */
     private static final String WHOLE_FILES = "8m";
+    private static final String CACHED_DELTA_BASES = "32m";
+    private static final String DELTA_WINDOW = "32m";
     private static final Pattern PROTOCOL = Pattern.compile("[A-Za-z0-9=:._-]{1,128}");
     private static final Pattern PLAIN = Pattern.compile("[\\x20-\\x7e]{1,256}");
 
     private final AppProxyConfig.Git settings;
+    /** Null: it is not installed, so Git's processes have no limit of memory. */
+    private final @Nullable Path prlimit = onPath("prlimit");
     private final GitPlaces places;
     private final Quota<Object> memory = new Quota<>(MEMORY_BYTES);
     private final BodyIntake intake;
@@ -92,7 +104,25 @@ final class GitBackend {
                 throw new ConfigException("handlers.git",
                         "git with its http-backend on the PATH; install git");
             }
+            if (prlimit == null) {
+                LOG.warn(
+                        "Git's processes have no limit of memory: prlimit is not on the PATH; install util-linux");
+            }
         }).subscribeOn(io);
+    }
+
+    private static @Nullable Path onPath(String program) {
+        return Arrays.stream(path().split(File.pathSeparator))
+                .filter(folder -> !folder.isEmpty())
+                .map(folder -> Path.of(folder, program))
+                .filter(Files::isExecutable)
+                .findFirst()
+                .orElse(null);
+    }
+
+    private static String path() {
+        String path = System.getenv("PATH");
+        return path == null ? "/usr/local/bin:/usr/bin:/bin" : path;
     }
 
     private static boolean hasHttpBackend() {
@@ -126,9 +156,17 @@ final class GitBackend {
     }
 
     private Mono<EdgeResponse> fetch(GitCall call, EdgeRequest request, Object account) {
-        return intake.read(request.body(), account, MAX_REQUEST_BYTES)
+        return (isGzip(request)
+                ? intake.readGzip(request.body(), account, MAX_REQUEST_BYTES)
+                : intake.read(request.body(), account, MAX_REQUEST_BYTES))
                 .flatMap(body -> run(call, request, body.parts(), account).doOnError(error -> body.close())
                         .doOnCancel(body::close));
+    }
+
+    /** Git's CGI program expands it otherwise, however large it becomes. */
+    private static boolean isGzip(EdgeRequest request) {
+        String encoding = request.headers().get(HttpHeaderNames.CONTENT_ENCODING, "");
+        return encoding.equals("gzip") || encoding.equals("x-gzip");
     }
 
     private Mono<EdgeResponse> push(GitCall call, EdgeRequest request, Object account) {
@@ -198,11 +236,20 @@ final class GitBackend {
     private ProcessBuilder process(GitCall call, EdgeRequest request) throws IOException {
         Path root = settings.repositories().toRealPath();
         requireRepository(root, call.repository());
-        ProcessBuilder builder = new ProcessBuilder("git", "http-backend").directory(root.toFile());
+        ProcessBuilder builder = new ProcessBuilder(command()).directory(root.toFile());
         Map<String, String> environment = builder.environment();
         environment.clear();
         environment.putAll(environment(root, call, request));
         return builder;
+    }
+
+    /** Each of its processes inherits the limit of memory (setrlimit(2), RLIMIT_DATA). */
+    private List<String> command() {
+        List<String> backend = List.of("git", "http-backend");
+        return prlimit == null
+                ? backend
+                : Stream.concat(Stream.of(prlimit.toString(),
+                        "--data=" + settings.maxProcessMemory().bytes(), "--"), backend.stream()).toList();
     }
 
     private static void requireRepository(Path root, String name) throws IOException {
@@ -221,8 +268,7 @@ final class GitBackend {
      */
     private Map<String, String> environment(Path root, GitCall call, EdgeRequest request) {
         Map<String, String> environment = new HashMap<>();
-        String path = System.getenv("PATH");
-        environment.put("PATH", path == null ? "/usr/local/bin:/usr/bin:/bin" : path);
+        environment.put("PATH", path());
         environment.put("LC_ALL", "C");
         environment.put("HOME", "");
         environment.put("GIT_CONFIG_NOSYSTEM", "1");
@@ -233,6 +279,9 @@ final class GitBackend {
         configure(environment, "http.getanyfile", "false");
         configure(environment, "http.receivepack", Boolean.toString(settings.allowPush()));
         configure(environment, "core.bigFileThreshold", WHOLE_FILES);
+        configure(environment, "core.deltaBaseCacheLimit", CACHED_DELTA_BASES);
+        configure(environment, "pack.threads", "1");
+        configure(environment, "pack.windowMemory", DELTA_WINDOW);
         environment.put("GATEWAY_INTERFACE", "CGI/1.1");
         environment.put("SERVER_PROTOCOL", "HTTP/1.1");
         environment.put("REQUEST_METHOD", request.method().name());
@@ -241,8 +290,10 @@ final class GitBackend {
         InetAddress remote = request.context().source();
         environment.put("REMOTE_ADDR", remote == null ? "unknown" : remote.getHostAddress());
         pass(environment, "CONTENT_TYPE", request.headers().get(HttpHeaderNames.CONTENT_TYPE), PLAIN);
-        pass(environment, "HTTP_CONTENT_ENCODING", request.headers().get(HttpHeaderNames.CONTENT_ENCODING),
-                PLAIN);
+        if (call.service() == GitCall.Service.RECEIVE_PACK) {
+            pass(environment, "HTTP_CONTENT_ENCODING",
+                    request.headers().get(HttpHeaderNames.CONTENT_ENCODING), PLAIN);
+        }
         pass(environment, "GIT_PROTOCOL", request.headers().get("git-protocol"), PROTOCOL);
         return environment;
     }

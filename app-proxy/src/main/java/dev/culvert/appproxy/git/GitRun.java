@@ -252,7 +252,7 @@ final class GitRun {
         emitted = 0;
         ByteBuf buffer = ByteBufAllocator.DEFAULT.buffer(READ_BYTES);
         try {
-            if (buffer.writeBytes(out, READ_BYTES) > 0) {
+            if (buffer.writeBytes(out, READ_BYTES) > 0 && !killed) {
                 emitted = buffer.readableBytes();
                 download.begins();
                 sink.next(buffer);

@@ -14,13 +14,18 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.handler.codec.http.DefaultHttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.security.MessageDigest;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.zip.DeflaterOutputStream;
+import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -213,6 +218,78 @@ class GitBackendTest {
         StepVerifier.create(stalled.body()).expectError().verify(TIME);
         StepVerifier.create(answered.body()).thenCancel().verify(TIME);
         awaitFree();
+    }
+
+    /** 20 million lines are 3 MB of gzip, and made upload-pack take 690 MB. */
+    @Test
+    void aFetchIsMeasuredAsItExpands() {
+        String have = "0032have " + "0123456789".repeat(4) + "\n";
+        byte[] body = gzip(have.getBytes(StandardCharsets.US_ASCII), 1 << 20);
+
+        assertThat(body).hasSizeLessThan(1 << 20);
+        EdgeRequest request = request("demo.git/git-upload-pack",
+                Flux.defer(() -> Flux.just(Unpooled.wrappedBuffer(body))));
+        request.headers().set("content-encoding", "gzip");
+
+        StepVerifier.create(backend.serve(GitCall.of(request), request, "a"))
+                .expectErrorSatisfies(error -> refused(error, Reason.BODY_TOO_LARGE))
+                .verify(TIME);
+        awaitFree();
+    }
+
+    /** A commit of 400 MiB, which Git reads whole, is half a MB of a pack. */
+    @Test
+    void aProcessThatWantsTooMuchMemoryFails() throws Exception {
+        byte[] pack = pack(400 << 20);
+        String head = "0".repeat(40) + " " + "1".repeat(40) + " refs/heads/main\0report-status";
+        ByteBuf body = Unpooled.buffer()
+                .writeBytes(String.format("%04x%s0000", head.length() + 4, head)
+                        .getBytes(StandardCharsets.US_ASCII))
+                .writeBytes(pack);
+
+        Mono<String> answer = serve("git-receive-pack", Flux.defer(() -> Flux.just(body)))
+                .flatMapMany(response -> ((EdgeResponse.Http) response).body())
+                .map(GitBackendTest::text)
+                .reduce("", String::concat);
+
+        assertThat(pack).hasSizeLessThan(1 << 20);
+        StepVerifier.create(answer)
+                .assertNext(text -> assertThat(text).contains("unpack ").doesNotContain("unpack ok"))
+                .verifyComplete();
+        awaitFree();
+    }
+
+    private static byte[] gzip(byte[] text, int times) {
+        var packed = new ByteArrayOutputStream();
+        try (var gzip = new GZIPOutputStream(packed)) {
+            for (int i = 0; i < times; i++) {
+                gzip.write(text);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return packed.toByteArray();
+    }
+
+    /** A pack of one commit that consists of zeros (gitformat-pack(5)). */
+    private static byte[] pack(int size) throws Exception {
+        var pack = new ByteArrayOutputStream();
+        pack.writeBytes("PACK\0\0\0\2\0\0\0\1".getBytes(StandardCharsets.ISO_8859_1));
+        int rest = size >>> 4;
+        pack.write(0x80 | 1 << 4 | size & 0xf);
+        while (rest > 0x7f) {
+            pack.write(0x80 | rest & 0x7f);
+            rest >>>= 7;
+        }
+        pack.write(rest);
+        try (var deflated = new DeflaterOutputStream(pack)) {
+            byte[] zeros = new byte[1 << 20];
+            for (int i = 0; i < size >> 20; i++) {
+                deflated.write(zeros);
+            }
+        }
+        pack.writeBytes(MessageDigest.getInstance("SHA-1").digest(pack.toByteArray()));
+        return pack.toByteArray();
     }
 
     private void awaitFree() {

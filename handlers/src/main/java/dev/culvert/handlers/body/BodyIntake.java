@@ -4,6 +4,7 @@ import dev.culvert.handlers.spi.HandlerException;
 import dev.culvert.handlers.spi.HandlerException.Reason;
 import dev.culvert.http.quota.Quota;
 import io.netty.buffer.ByteBuf;
+import io.netty.handler.codec.DecoderException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -55,8 +56,20 @@ public final class BodyIntake {
      * errors of {@code body}. Never empty.
      */
     public Mono<HeldBody> read(Flux<ByteBuf> body, Object account, int maxBytes) {
+        return read(body, account, maxBytes, false);
+    }
+
+    /**
+     * As {@link #read(Flux, Object, int)}, for a body with {@code Content-Encoding: gzip}. The result is the
+     * content; memory and {@code maxBytes} count that. Also BAD_REQUEST: it is not gzip.
+     */
+    public Mono<HeldBody> readGzip(Flux<ByteBuf> body, Object account, int maxBytes) {
+        return read(body, account, maxBytes, true);
+    }
+
+    private Mono<HeldBody> read(Flux<ByteBuf> body, Object account, int maxBytes, boolean gzip) {
         return Mono.create(sink -> {
-            var arriving = new Arriving(account, maxBytes, sink);
+            var arriving = new Arriving(account, maxBytes, sink, gzip ? new Gunzip() : null);
             sink.onCancel(arriving::giveUp);
             arriving.begin(body);
         });
@@ -67,10 +80,15 @@ public final class BodyIntake {
                 .retryAfter(RETRY_WHEN_FULL);
     }
 
+    private static HandlerException noGzip() {
+        return HandlerException.of(Reason.BAD_REQUEST, "the body is not gzip, as its Content-Encoding says");
+    }
+
     private final class Arriving extends BaseSubscriber<ByteBuf> {
         private final Object account;
         private final int maxBytes;
         private final MonoSink<HeldBody> sink;
+        private final @Nullable Gunzip gunzip;
         private final Quota<Object>.Claim claim;
         private final AtomicBoolean ended = new AtomicBoolean();
         private final long began = clock.now(TimeUnit.NANOSECONDS);
@@ -82,7 +100,8 @@ public final class BodyIntake {
         private volatile @Nullable HeldBody whole;
         private volatile boolean givenUp;
 
-        Arriving(Object account, int maxBytes, MonoSink<HeldBody> sink) {
+        Arriving(Object account, int maxBytes, MonoSink<HeldBody> sink, @Nullable Gunzip gunzip) {
+            this.gunzip = gunzip;
             this.account = account;
             this.maxBytes = maxBytes;
             this.sink = sink;
@@ -126,10 +145,25 @@ public final class BodyIntake {
         protected void hookOnNext(ByteBuf part) {
             try {
                 if (!ended.get()) {
-                    add(part);
+                    expand(part);
                 }
             } finally {
                 part.release();
+            }
+        }
+
+        private void expand(ByteBuf part) {
+            if (gunzip == null) {
+                add(part);
+                return;
+            }
+            try {
+                gunzip.expand(part, content -> {
+                    add(content);
+                    return !ended.get();
+                });
+            } catch (DecoderException e) {
+                fail(noGzip());
             }
         }
 
@@ -166,6 +200,10 @@ public final class BodyIntake {
 
         @Override
         protected void hookOnComplete() {
+            if (gunzip != null && !gunzip.isComplete()) {
+                fail(noGzip());
+                return;
+            }
             if (!ended.compareAndSet(false, true)) {
                 return;
             }
@@ -198,6 +236,9 @@ public final class BodyIntake {
         @Override
         protected void hookFinally(SignalType type) {
             stopTimer();
+            if (gunzip != null) {
+                gunzip.close();
+            }
         }
 
         private void fail(Throwable error) {

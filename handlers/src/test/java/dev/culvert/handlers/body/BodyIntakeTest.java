@@ -1,6 +1,7 @@
 package dev.culvert.handlers.body;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.culvert.handlers.spi.HandlerException;
 import dev.culvert.handlers.spi.HandlerException.Reason;
@@ -9,17 +10,21 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.zip.GZIPOutputStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.reactivestreams.Subscription;
 import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 import reactor.test.publisher.TestPublisher;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
@@ -69,6 +74,60 @@ class BodyIntakeTest {
             assertThat(again.toByteArray()).isEqualTo(bytes);
         }
         assertThat(memory.used()).isZero();
+    }
+
+    @Test
+    void aBodyOfGzipIsItsContentInWhateverParts() throws IOException {
+        byte[] bytes = new byte[100_000];
+        new Random(7).nextBytes(bytes);
+        byte[] packed = gzip(bytes);
+        Flux<ByteBuf> parts = Flux.range(0, packed.length)
+                .map(i -> Unpooled.copiedBuffer(packed, i, 1));
+
+        try (HeldBody body = Objects.requireNonNull(intake.readGzip(parts, "a", MAX).block())) {
+            assertThat(body.stream().readAllBytes()).isEqualTo(bytes);
+        }
+        assertThat(memory.used()).isZero();
+    }
+
+    @Test
+    void aBodyOfGzipIsMeasuredByItsContent() {
+        byte[] packed = gzip(new byte[64 << 20]);
+
+        refused(packed, Reason.BODY_TOO_LARGE);
+    }
+
+    @Test
+    void aBodyThatIsNoGzipIsRefused() {
+        byte[] packed = gzip(new byte[1000]);
+
+        refused(new byte[0], Reason.BAD_REQUEST);
+        refused("plain".getBytes(StandardCharsets.US_ASCII), Reason.BAD_REQUEST);
+        for (int length = 1; length < packed.length; length++) {
+            refused(Arrays.copyOf(packed, length), Reason.BAD_REQUEST);
+        }
+        packed[packed.length / 2] ^= 0x55;
+        refused(packed, Reason.BAD_REQUEST);
+    }
+
+    private void refused(byte[] packed, Reason reason) {
+        Mono<HeldBody> body = intake.readGzip(Flux.defer(() -> Flux.just(Unpooled.wrappedBuffer(packed))),
+                "a",
+                64 << 10);
+
+        assertThatThrownBy(body::block).isInstanceOfSatisfying(HandlerException.class,
+                refusal -> assertThat(refusal.reason()).isEqualTo(reason));
+        assertThat(memory.used()).isZero();
+    }
+
+    private static byte[] gzip(byte[] bytes) {
+        var packed = new ByteArrayOutputStream();
+        try (var gzip = new GZIPOutputStream(packed)) {
+            gzip.write(bytes);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return packed.toByteArray();
     }
 
     @Test
