@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.stream.Stream;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
@@ -20,11 +21,14 @@ import reactor.core.scheduler.Schedulers;
  * @param bare the bare repository that receives commits
  */
 record AppProxyChecks(DemoCaller caller, String host, Path folder, Path bare, DemoCluster cluster) {
-    List<DemoCheck> all() {
-        return List.of(new DemoCheck("repositories", repositories()),
-                new DemoCheck("commit a file", commit()),
-                new DemoCheck("terminate a workflow", terminate()),
+    /** @param withGit whether the App-Proxy has repositories */
+    List<DemoCheck> all(boolean withGit) {
+        List<DemoCheck> others = List.of(new DemoCheck("terminate a workflow", terminate()),
                 new DemoCheck("not permitted", refused()));
+        return withGit
+                ? Stream.concat(Stream.of(new DemoCheck("repositories", repositories()),
+                        new DemoCheck("commit a file", commit())), others.stream()).toList()
+                : others;
     }
 
     private Mono<String> repositories() {

@@ -52,6 +52,7 @@ public final class DemoSystem {
     private volatile DemoPorts ports;
     private volatile @Nullable DemoCluster cluster;
     private final TemporaryFolder folder;
+    private final boolean withGit = Git.isThere();
     private final CertsFolder certs;
 
     private DemoSystem(DemoPorts ports, TemporaryFolder folder) {
@@ -133,15 +134,17 @@ public final class DemoSystem {
         var git = new GitChecks(folder.path(), folder.path().resolve("git/demo.git"),
                 "https://" + target + "/app-proxy/git/demo.git", reach);
         var all = new ArrayList<>(traffic.all());
-        all.addAll(git.all());
+        all.addAll(withGit
+                ? git.all()
+                : List.of(new DemoCheck("git", Mono.just("left out, with commits: git is not on the PATH"))));
         all.addAll(new AppProxyChecks(caller, host(), folder.path(), folder.path().resolve("git/demo.git"),
-                Objects.requireNonNull(cluster)).all());
+                Objects.requireNonNull(cluster)).all(withGit));
         return all;
     }
 
     private Path prepare() {
         certs.init(DOMAIN);
-        return DemoRepository.create(folder.path(), folder.path().resolve("git"));
+        return withGit ? DemoRepository.create(folder.path(), folder.path().resolve("git")) : folder.path();
     }
 
     private Mono<Void> startUpstreams() {
@@ -203,17 +206,22 @@ public final class DemoSystem {
     }
 
     private AppProxyConfig appProxyConfig(DemoPlatform platform, DemoCluster argo) {
+        var kubernetes = new ApiSettings(argo.url(), argo.tokenFile(), null);
+        var workflows = new WorkflowsSettings(null, kubernetes, "in-cluster", 64);
+        AppProxyConfig.Handlers handlers = withGit
+                ? withRepositories(workflows)
+                : AppProxyConfig.Handlers.of(new AppProxyConfig.Info(), workflows);
+        return AppProxyConfig.of(ANY_PORT, "demo/local", handlers)
+                .with(ControlPlaneSettings.of(platform.url(), platform.runtimeKey(), null),
+                        certs.file("audit"));
+    }
+
+    private AppProxyConfig.Handlers withRepositories(WorkflowsSettings workflows) {
         var git = new AppProxyConfig.Git(certs.file("git"), true, true, 32, Duration.ofHours(1));
         var repositories = RepositoriesConfig.of(List.of(IntegrationConfig.folder("demo", certs.file("git"))),
                 TokensConfig.files(certs.file("git-tokens"), certs.file("git-tokens.key")));
-        var kubernetes = new ApiSettings(argo.url(), argo.tokenFile(), null);
-        return AppProxyConfig
-                .of(ANY_PORT, "demo/local",
-                        AppProxyConfig.Handlers.of(new AppProxyConfig.Info(), git, repositories,
-                                CommitsSettings.of(certs.file("commits"), null),
-                                new WorkflowsSettings(null, kubernetes, "in-cluster", 64)))
-                .with(ControlPlaneSettings.of(platform.url(), platform.runtimeKey(), null),
-                        certs.file("audit"));
+        return AppProxyConfig.Handlers.of(new AppProxyConfig.Info(), git, repositories,
+                CommitsSettings.of(certs.file("commits"), null), workflows);
     }
 
     private ClientConfig clientConfig(HostPort appProxy, HostPort workflows, HostPort webhooks) {

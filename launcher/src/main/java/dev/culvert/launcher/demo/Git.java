@@ -1,7 +1,9 @@
 package dev.culvert.launcher.demo;
 
+import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -9,6 +11,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 /** Runs git without the user's own configuration. Blocks, so it must run on bounded-elastic threads. */
 final class Git {
@@ -25,6 +28,13 @@ final class Git {
     Git(Path home, List<String> options) {
         this.home = home;
         this.options = List.copyOf(options);
+    }
+
+    /** Whether git is on the path. A container image has none. */
+    static boolean isThere() {
+        String path = System.getenv().getOrDefault("PATH", "");
+        return Stream.of(path.split(File.pathSeparator))
+                .anyMatch(folder -> Files.isExecutable(Path.of(folder, "git")));
     }
 
     /**

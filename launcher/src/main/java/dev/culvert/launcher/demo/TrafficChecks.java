@@ -44,7 +44,7 @@ record TrafficChecks(DemoCaller caller, DemoEventSource eventSource, String host
         return caller.get(host, "/workflows/api/v1/info")
                 .map(answer -> answer.expect(200).expect("\"standIn\":true"))
                 .then(caller.get(host, "/app-proxy/api/info"))
-                .map(answer -> answer.expect(200).expect("\"git\"").expect("\"version\""))
+                .map(answer -> answer.expect(200).expect("\"workflows\"").expect("\"version\""))
                 .thenReturn("/workflows/api/v1/info and /app-proxy/api/info answered 200");
     }
 
