@@ -23,10 +23,11 @@ from postgres import Postgres
 
 PAGE = ROOT / "docs" / "control-plane.md"
 INSIDE = "CULVERT_DOCS_NAMESPACE"
-FAILED = []
+DONE, FAILED = [], []
 
 
 def check(name, ok, detail=""):
+    DONE.append(name)
     print(f"{'ok  ' if ok else 'FAIL'} {name}{': ' + detail if detail and not ok else ''}", flush=True)
     if not ok:
         FAILED.append(name)
@@ -172,13 +173,11 @@ def page_on(name, folder, store, url):
     folder.mkdir()
     page = Page(folder, store)
     ids = {}
-    count = 0
     try:
         for line in fenced():
             if re.match(r"\w+=", line):
                 page.settings.append(line)
                 continue
-            count += 1
             if line.startswith("curl"):
                 check(f"{name}: {line}", *curls(page, line, ids))
             elif "recover" in line:
@@ -188,7 +187,6 @@ def page_on(name, folder, store, url):
             else:
                 check(f"{name}: {line}", False, "no expectation of this command")
         for path, who in gets():
-            count += 1
             status, answer = page.curl(f'curl -H "$K" $CP{path}')
             other, _ = page.curl(f"curl $CP{path}")
             expected = (403, 401) if who == "runtimes" else (200, 200 if who == "anyone" else 401)
@@ -196,7 +194,6 @@ def page_on(name, folder, store, url):
         commands(page, name, url)
     finally:
         page.stop()
-    return count
 
 
 def main():
@@ -225,7 +222,7 @@ def main():
             shutil.rmtree(folder)
         else:
             print(f"logs: {folder}")
-    print(f"{len(FAILED)} wrong")
+    print(f"{len(DONE)} commands and calls, {len(FAILED)} wrong")
     sys.exit(1 if FAILED else 0)
 
 
