@@ -15,9 +15,11 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.BiPredicate;
 import java.util.function.BinaryOperator;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -186,60 +188,134 @@ public final class Reconciler {
         List<T> after(Connection connection, Place place) throws SQLException;
     }
 
+    /** Reads the one at a place; null: it is gone. */
+    @FunctionalInterface
+    private interface Finder<T> {
+        @Nullable
+        T at(Connection connection, Place place) throws SQLException;
+    }
+
     /** Judges a runtime of a page, and repairs what is safe. */
     @FunctionalInterface
     private interface Judge<T> {
         Differences judged(Connection change, T runtime, boolean isThere) throws SQLException;
     }
 
+    /**
+     * Runtimes that are compared alike.
+     *
+     * @param mayChange whether one may need a change, by whether it is in the other list; the judge changes
+     *     nothing of others
+     */
+    private record Kind<T>(Pages<T> pages, Finder<T> finder, Function<T, Place> places,
+            BiPredicate<T, Boolean> mayChange, Judge<T> judge) {
+        /** What a page shows, and those that may need a change. */
+        Glance glance(Connection connection, Place after, Set<String> names) throws SQLException {
+            Differences sum = Differences.NONE;
+            List<Place> seen = new ArrayList<>();
+            List<Place> left = new ArrayList<>();
+            for (T runtime : pages.after(connection, after)) {
+                Place place = places.apply(runtime);
+                boolean isThere = names.contains(place.key());
+                seen.add(place);
+                if (mayChange.test(runtime, isThere)) {
+                    left.add(place);
+                } else {
+                    sum = sum.plus(judge.judged(connection, runtime, isThere));
+                }
+            }
+            return new Glance(new Step(sum, seen), left);
+        }
+
+        /** Judges one as it is now. */
+        Differences judged(Connection change, Place place, Set<String> names) throws SQLException {
+            T runtime = finder.at(change, place);
+            return runtime == null
+                    ? Differences.NONE
+                    : judge.judged(change, runtime, names.contains(place.key()));
+        }
+    }
+
+    /** What a page shows without a change. */
+    private record Glance(Step step, List<Place> left) {}
+
     private Mono<Differences> runtimes(Set<String> names, long began) {
-        return paged(names,
+        return paged(names, new Kind<>(
                 (connection, after) -> RuntimeTable.all(connection, after.account(), after.name(), PAGE),
+                (connection, place) -> RuntimeTable.find(connection, place.account(), place.name()),
                 Place::of,
-                (change, runtime, isThere) -> judged(change, runtime, isThere, began))
-                .flatMap(sum -> store.change(connection -> {
-                    RuntimeTable.forgetCredentials(connection, began);
-                    return sum;
-                }));
+                (runtime, isThere) -> !isThere && isLost(runtime, began),
+                (change, runtime, isThere) -> judged(change, runtime, isThere, began)))
+                .flatMap(sum -> forgetCredentials(began).thenReturn(sum));
+    }
+
+    /** All accounts are locked only when there is one to forget. */
+    private Mono<Void> forgetCredentials(long began) {
+        return store.read(connection -> RuntimeTable.hasCredentialsBefore(connection, began))
+                .flatMap(has -> has
+                        ? store.change(connection -> {
+                            RuntimeTable.forgetCredentials(connection, began);
+                            return true;
+                        })
+                        : Mono.just(false))
+                .then();
     }
 
     private Mono<Differences> ended(Set<String> names, long began) {
-        return paged(names,
+        return paged(names, new Kind<>(
                 (connection, after) -> AccountTable.ended(connection, after.account(), after.name(), PAGE),
+                (connection, place) -> AccountTable.ended(connection, place.account(), place.name()),
                 Place::of,
-                (change, runtime, isThere) -> judged(change, runtime, isThere, began));
+                (runtime, isThere) -> !isOnItsWay(runtime, began),
+                (change, runtime, isThere) -> judged(change, runtime, isThere, began)));
     }
 
     /** Forgets the credentials with which clients have enrolled: those of runtimes with a tunnel. */
     private Mono<Differences> enrolled(Set<String> connected) {
-        return paged(connected,
+        return paged(connected, new Kind<>(
                 (connection, after) -> RuntimeTable.enrolling(connection, after.account(), after.name(),
                         PAGE),
-                Place::of, (change, runtime, isConnected) -> {
-                    if (isConnected) {
+                (connection, place) -> RuntimeTable.find(connection, place.account(), place.name()),
+                Place::of, (runtime, isConnected) -> isConnected, (change, runtime, isConnected) -> {
+                    // One that was made anew meanwhile has not enrolled.
+                    if (isConnected && runtime.serverState() == ServerState.READY) {
                         RuntimeTable.forgetCredential(change, runtime.account(), runtime.name());
                     }
                     return Differences.NONE;
-                });
+                }));
     }
 
-    /** Takes the names of each page out of {@code names} after its commit: its work may run twice. */
-    private <T> Mono<Differences> paged(Set<String> names, Pages<T> pages, Function<T, Place> places,
-            Judge<T> judge) {
-        Function<Place, Mono<Step>> stepAfter = after -> store.change(connection -> {
-            List<T> page = pages.after(connection, after);
-            Differences sum = Differences.NONE;
-            for (T runtime : page) {
-                sum = sum.plus(
-                        judge.judged(connection, runtime, names.contains(places.apply(runtime).key())));
-            }
-            return new Step(sum, page.stream().map(places).toList());
-        });
+    /**
+     * Reads page by page without a lock. One that may need a change is judged again in a change of its
+     * account, which excludes no other account's. Takes the names of each page out of {@code names} after
+     * that.
+     */
+    private <T> Mono<Differences> paged(Set<String> names, Kind<T> kind) {
+        Function<Place, Mono<Step>> stepAfter = after -> store
+                .read(connection -> kind.glance(connection, after, names))
+                .flatMap(glance -> Flux.fromIterable(glance.left)
+                        .concatMap(place -> store.change(place.account(),
+                                change -> kind.judged(change, place, names)))
+                        .reduce(glance.step.differences, Differences::plus)
+                        .map(sum -> new Step(sum, glance.step.seen)));
         return stepAfter.apply(Place.FIRST)
                 .expand(step -> step.isLast() ? Mono.empty() : stepAfter.apply(step.seen().getLast()))
                 .doOnNext(step -> step.seen().forEach(place -> names.remove(place.key())))
                 .map(Step::differences)
                 .reduce(Differences.NONE, Differences::plus);
+    }
+
+    /** Whether a runtime should be at the server by now. */
+    private static boolean isLost(StoredRuntime runtime, long began) {
+        return switch (runtime.serverState()) {
+            case NONE, REFUSED -> false;
+            case PENDING -> runtime.serverSince() + DROPPED_SECONDS <= began;
+            case READY -> runtime.serverSince() < began;
+        };
+    }
+
+    private static boolean isOnItsWay(EndedRuntime runtime, long began) {
+        return runtime.since() + ON_ITS_WAY_SECONDS > began;
     }
 
     private Differences judged(Connection change, StoredRuntime runtime, boolean isThere, long began)
@@ -248,12 +324,8 @@ public final class Reconciler {
         return switch (runtime.serverState()) {
             case NONE -> isThere ? Differences.unknown(name) : Differences.NONE;
             case REFUSED -> Differences.refused(name);
-            case PENDING ->
-                isThere || runtime.serverSince() + DROPPED_SECONDS > began
-                        ? Differences.NONE
-                        : again(change, runtime, began);
-            case READY ->
-                isThere || runtime.serverSince() >= began ? Differences.NONE : again(change, runtime, began);
+            case PENDING, READY ->
+                isThere || !isLost(runtime, began) ? Differences.NONE : again(change, runtime, began);
         };
     }
 
@@ -291,8 +363,7 @@ public final class Reconciler {
         Differences kept = isThere && runtime.refusal() != null
                 ? Differences.kept(Place.of(runtime).key() + ": " + runtime.refusal())
                 : Differences.NONE;
-        if (runtime.since() + ON_ITS_WAY_SECONDS > began
-                || outbox.isWaiting(change, runtime.account(), runtime.name())) {
+        if (isOnItsWay(runtime, began) || outbox.isWaiting(change, runtime.account(), runtime.name())) {
             return kept;
         }
         if (!isThere) {

@@ -124,6 +124,12 @@ public final class RuntimeTable {
                 + " WHERE account = ? AND name = ?", account, name);
     }
 
+    /** Whether there are credentials that expired before a time. */
+    public static boolean hasCredentialsBefore(Connection connection, long now) throws SQLException {
+        return Rows.count(connection, "SELECT count(*) FROM runtimes_runtimes WHERE credential_end < ?",
+                now) > 0;
+    }
+
     /** Forgets the credentials that expired before a time. */
     public static void forgetCredentials(Connection connection, long now) throws SQLException {
         Rows.update(connection,

@@ -37,6 +37,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -62,6 +63,7 @@ class ReconcilerIT {
     private final StubServer server = new StubServer();
     private final EventLoops loops = EventLoops.create(1);
     private final Messages outbox = new Messages();
+    private final AtomicInteger allLocked = new AtomicInteger();
     private final Engine engine;
     private OutboundCalls calls;
     private PlatformStore store;
@@ -69,6 +71,42 @@ class ReconcilerIT {
 
     ReconcilerIT(Engine engine) {
         this.engine = engine;
+    }
+
+    /** Counts the changes that exclude those of all accounts. */
+    private record Watched(Store store, AtomicInteger allLocked) implements Store {
+        @Override
+        public <T> Mono<T> read(Work<T> work) {
+            return store.read(work);
+        }
+
+        @Override
+        public <T> Mono<T> change(Work<T> work) {
+            allLocked.incrementAndGet();
+            return store.change(work);
+        }
+
+        @Override
+        public <T> Mono<T> change(String account, Work<T> work) {
+            return store.change(account, work);
+        }
+    }
+
+    @Test
+    void repairsLockTheirAccountsAlone() {
+        for (String name : List.of("r0", "r1", "r2", "r3")) {
+            stored(name, ServerState.READY, LIVE);
+        }
+        List.of("r0", "r1").forEach(this::atServer);
+        server.connected.add("acme/r0");
+        ended("gone", LONG_AGO, null);
+        ended("there", LONG_AGO, null);
+        atServer("there");
+
+        assertThat(compared().repaired()).isEqualTo(3);
+
+        assertThat(outbox.added).hasSize(3);
+        assertThat(allLocked).hasValue(0);
     }
 
     /** Keeps the messages. */
@@ -102,7 +140,8 @@ class ReconcilerIT {
             case POSTGRES -> DatabaseEngine.open(Engine.POSTGRES, TestServer.database(), tables.postgres())
                     .map(PlatformStore::of);
         });
-        reconciler = new Reconciler(new ServerApi(calls, server.url(), token), store, outbox,
+        reconciler = new Reconciler(new ServerApi(calls, server.url(), token), new Watched(store, allLocked),
+                outbox,
                 (account, name) -> "http://hosted.test", clock);
     }
 
