@@ -12,8 +12,8 @@ import java.util.List;
 
 /**
  * The image's {@code /usr/bin/culvert}. The image has no shell, so this stands in for the script: it reads
- * the argument file of the part and replaces its own process by the part's JVM, which keeps the process id and
- * gets the signals.
+ * the argument file of the part and replaces its own process by the part's JVM, which keeps the process id
+ * and gets the signals.
  */
 @SuppressWarnings("restricted") // The JDK reaches execv by no other way.
 public final class Entry {
