@@ -23,6 +23,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -55,6 +56,7 @@ public final class OutboxSender {
     private final PlatformStore store;
     private final OutboxLimits limits;
     private final Clock clock;
+    private final LongSupplier nanos;
     private final MeterRegistry registry;
     private final Map<String, Outbox.Courier> couriers = new ConcurrentHashMap<>();
     private final Map<String, AtomicInteger> waiting = new ConcurrentHashMap<>();
@@ -70,6 +72,12 @@ public final class OutboxSender {
     private volatile boolean stopped = true;
 
     public OutboxSender(PlatformStore store, OutboxLimits limits, Clock clock, MeterRegistry registry) {
+        this(store, limits, clock, System::nanoTime, registry);
+    }
+
+    OutboxSender(PlatformStore store, OutboxLimits limits, Clock clock, LongSupplier nanos,
+            MeterRegistry registry) {
+        this.nanos = nanos;
         this.store = store;
         this.limits = limits;
         this.clock = clock;
@@ -167,7 +175,7 @@ public final class OutboxSender {
     /** On a server the due messages are claimed, which is a change. */
     private Mono<Round> readDue() {
         return Mono.defer(() -> {
-            long began = System.nanoTime();
+            long began = nanos.getAsLong();
             return store.engine() == Database.Engine.SQLITE
                     ? store.read(connection -> {
                         Round round = due(connection, began);
@@ -182,18 +190,19 @@ public final class OutboxSender {
     /**
      * What a round does.
      *
-     * @param began before the claims of its messages, by {@link System#nanoTime}
+     * @param began a time before the claims of its messages, in nanoseconds
      * @param due the messages to deliver now
      * @param pause until the next message is due; null: none is known
      */
-    private record Round(long began, List<Stored> due, @Nullable Duration pause) {
-        /**
-         * Whether the claims may end before a delivery would: the COMMIT waited for a replica. Others may
-         * deliver the messages then.
-         */
-        boolean isLate() {
-            return System.nanoTime() - began > CLAIM_SPARE.toNanos();
-        }
+    private record Round(long began, List<Stored> due, @Nullable Duration pause) {}
+
+    /**
+     * Whether the claims of a round may end before a delivery would: the COMMIT waited for a replica. Others
+     * may deliver the messages then.
+     */
+    private boolean isLate(Round round) {
+        return store.engine() != Database.Engine.SQLITE
+                && nanos.getAsLong() - round.began() > CLAIM_SPARE.toNanos();
     }
 
     private Round due(Connection connection, long began) throws SQLException {
@@ -222,7 +231,7 @@ public final class OutboxSender {
 
     private void begin(Round round) {
         boolean begun = false;
-        boolean isLate = store.engine() != Database.Engine.SQLITE && round.isLate();
+        boolean isLate = isLate(round);
         List<Stored> left = new ArrayList<>();
         for (Stored message : round.due()) {
             OutboxEntry entry = message.entry();

@@ -29,6 +29,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -228,6 +229,29 @@ class OutboxTest {
         assertThat(third.entry().attempt()).isEqualTo(2);
         assertThat(changed(change -> OutboxTable.remove(engine, change, third))).isTrue();
         assertThat(sender.oldest().block(TIME)).isEmpty();
+    }
+
+    /** The COMMIT of the claim waited for a replica, for longer than the claim outlasts a delivery. */
+    @Test
+    void whatWasClaimedLateIsLeftToOthers() {
+        assumeTrue(engine == Engine.POSTGRES);
+        var nanos = new AtomicLong();
+        var step = new AtomicLong(Duration.ofSeconds(16).toNanos());
+        var slow = new OutboxSender(store, FEW, Clock.systemUTC(), () -> nanos.addAndGet(step.get()),
+                registry);
+        slow.of("m").deliver(this::arrive);
+        add(slow.of("m"), "a", "one", "1");
+        slow.start();
+        try {
+            await().atMost(TIME)
+                    .until(() -> Boolean.TRUE.equals(store.read(connection -> Rows.count(connection,
+                            "SELECT count(*) FROM platform_outbox WHERE claim > 1") == 1).block(TIME)));
+            assertThat(arrived).isEmpty();
+            step.set(0);
+            await().atMost(TIME).until(() -> arrived.equals(List.of("one 1")));
+        } finally {
+            slow.stop();
+        }
     }
 
     private Stored claimed() {
