@@ -9,6 +9,8 @@ import dev.culvert.config.ConfigSources;
 import dev.culvert.config.yaml.YamlFile;
 import dev.culvert.platform.host.ControlPlane;
 import dev.culvert.platform.host.ControlPlaneConfig;
+import dev.culvert.routing.RouteConfig;
+import dev.culvert.routing.RoutingConfig;
 import io.netty.handler.codec.http.HttpMethod;
 import java.io.IOException;
 import java.net.URI;
@@ -27,6 +29,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import reactor.core.publisher.Mono;
+import reactor.netty.ByteBufFlux;
 import reactor.netty.DisposableServer;
 import reactor.netty.http.server.HttpServer;
 
@@ -65,7 +68,9 @@ class RuntimeLifeIT {
         upstream = HttpServer.create()
                 .host("127.0.0.1")
                 .port(0)
-                .handle((request, response) -> response.sendString(Mono.just("ok")))
+                .handle((request, response) -> request.uri().startsWith("/webhooks/")
+                        ? response.status(503).send()
+                        : response.sendString(Mono.just("ok")))
                 .bindNow();
         String made = platform.admin(HttpMethod.POST, "/api/v1/admin-tokens",
                 "{\"name\":\"plane\",\"role\":\"registrar\"}");
@@ -116,6 +121,39 @@ class RuntimeLifeIT {
                 .atMost(END_OF_A_TUNNEL)
                 .until(() -> status("test-runtime", "/healthz") == 404
                         && !platform.tunnels().contains("test-runtime"));
+    }
+
+    @Test
+    void webhooksThatWaitKeepNoTunnelOfADeletedRuntime() throws Exception {
+        String token = graphQl(CHART.formatted("waiting")).at("/data/createRuntime/newAccessToken").asText();
+        Path file = Files.writeString(folder.resolve("waiting.token"), token);
+        awaitState("waiting", "ready");
+        platform.connect(platform.clientConfig(account, "waiting", file, null,
+                new RoutingConfig(List.of(RouteConfig.of("/webhooks/", to().toString())),
+                        RoutingConfig.Policy.refusing(), Map.of())));
+        Awaitility.await()
+                .atMost(TIME)
+                .until(() -> platform.caller(account, "waiting")
+                        .post()
+                        .uri("/webhooks/waiting/push")
+                        .send(ByteBufFlux.fromString(Mono.just("{}")))
+                        .responseSingle((head, body) -> body.then(Mono.just(head.status().code())))
+                        .blockOptional(TIME)
+                        .orElseThrow() == 202);
+
+        graphQl("{\"query\":\"mutation { deleteRuntime(name: \\\"waiting\\\") }\"}");
+
+        Awaitility.await().atMost(END_OF_A_TUNNEL).until(() -> !platform.tunnels().contains("waiting"));
+        assertThat(platform.runtime(account, "waiting")).contains("disconnected");
+        Awaitility.await()
+                .atMost(TIME)
+                .until(() -> graphQl(CHART.formatted("waiting")).at("/errors/0/message")
+                        .asText()
+                        .contains("1 pending webhooks"));
+
+        graphQl("{\"query\":\"mutation { deleteRuntime(name: \\\"waiting\\\", force: true) }\"}");
+
+        Awaitility.await().atMost(TIME).until(() -> status("waiting", "/healthz") == 404);
     }
 
     @Test
