@@ -4,11 +4,11 @@ import dev.culvert.config.Reason;
 import dev.culvert.platform.host.spi.SecretWrapping;
 import dev.culvert.platform.host.spi.Store;
 import dev.culvert.platform.runtimes.store.RuntimeTable.StoredSecrets;
-import java.sql.Connection;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -113,32 +113,34 @@ public final class Rewrapping {
     }
 
     private Mono<Step> step(String key, String account, String name) {
-        return store.read(connection -> RuntimeTable.secrets(connection, account, name, wrapping.prefix(key),
-                PAGE))
+        return store
+                .read(connection -> RuntimeTable.secrets(connection, account, name, wrapping.prefix(key),
+                        PAGE))
                 .flatMap(page -> Mono.fromCallable(() -> wrapped(page, key))
                         .subscribeOn(Schedulers.boundedElastic())
-                        .flatMap(work -> store.change(connection -> replace(connection, work))
-                                .thenReturn(new Step(work.outcome, page))));
+                        .flatMap(work -> replace(work).thenReturn(new Step(work.outcome, page))));
     }
 
-    /** What was wrapped of a page. */
-    private record Work(List<StoredSecrets> before, List<StoredSecrets> after, Outcome outcome) {}
+    /** The secrets of a runtime, before and after. */
+    private record Replacement(StoredSecrets before, StoredSecrets after) {}
+
+    /** What was wrapped of a page, by accounts. */
+    private record Work(Map<String, List<Replacement>> accounts, Outcome outcome) {}
 
     private Work wrapped(List<StoredSecrets> page, String key) {
-        List<StoredSecrets> before = new ArrayList<>();
-        List<StoredSecrets> after = new ArrayList<>();
+        Map<String, List<Replacement>> accounts = new LinkedHashMap<>();
         Outcome outcome = Outcome.NONE;
         for (StoredSecrets stored : page) {
             try {
-                after.add(wrapped(stored, key));
-                before.add(stored);
+                var replacement = new Replacement(stored, wrapped(stored, key));
+                accounts.computeIfAbsent(stored.account(), first -> new ArrayList<>()).add(replacement);
                 outcome = outcome.plus(new Outcome(1, 0, null));
             } catch (SecretWrapping.Failed failed) {
                 outcome = outcome.plus(new Outcome(0, 1,
                         stored.account() + "/" + stored.name() + ": " + failed.getMessage()));
             }
         }
-        return new Work(before, after, outcome);
+        return new Work(accounts, outcome);
     }
 
     private StoredSecrets wrapped(StoredSecrets stored, String key) {
@@ -152,10 +154,14 @@ public final class Rewrapping {
                         : secrets.wrap(account, name, secrets.unwrap(account, name, credential), key));
     }
 
-    private static boolean replace(Connection change, Work work) throws SQLException {
-        for (int i = 0; i < work.before.size(); i++) {
-            RuntimeTable.rewrap(change, work.before.get(i), work.after.get(i));
-        }
-        return true;
+    private Mono<Void> replace(Work work) {
+        return Flux.fromIterable(work.accounts.entrySet())
+                .concatMap(entry -> store.change(entry.getKey(), connection -> {
+                    for (Replacement each : entry.getValue()) {
+                        RuntimeTable.rewrap(connection, each.before, each.after);
+                    }
+                    return true;
+                }))
+                .then();
     }
 }
