@@ -3,6 +3,9 @@ package dev.culvert.appproxy;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.culvert.appproxy.credentials.TokensConfig;
+import dev.culvert.appproxy.repositories.IntegrationConfig;
+import dev.culvert.appproxy.repositories.RepositoriesConfig;
 import dev.culvert.config.ConfigException;
 import dev.culvert.config.HostPort;
 import dev.culvert.http.net.ListenException;
@@ -11,8 +14,11 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -90,6 +96,23 @@ class AppProxyIT {
         assertThatThrownBy(() -> AppProxy.start(config(ANY, null, git)).block(TIME))
                 .isInstanceOfSatisfying(ConfigException.class,
                         e -> assertThat(e.key()).isEqualTo("handlers.git.repositories"));
+    }
+
+    @Test
+    void tokensThatCanNotBeReadAreAConfigurationError(@TempDir Path folder) throws IOException {
+        Path keys = Files.writeString(folder.resolve("tokens.key"), "no key");
+        var repositories = RepositoriesConfig.of(
+                List.of(IntegrationConfig.folder("here", Files.createDirectory(folder.resolve("git")))),
+                TokensConfig.files(folder, keys));
+        var config = AppProxyConfig.of(ANY, null, AppProxyConfig.Handlers.of(repositories));
+
+        for (String mode : List.of("rw-r--r--", "rw-------")) {
+            Files.setPosixFilePermissions(keys, PosixFilePermissions.fromString(mode));
+            assertThatThrownBy(() -> AppProxy.start(config).block(TIME))
+                    .isInstanceOfSatisfying(ConfigException.class,
+                            e -> assertThat(e.key()).isEqualTo("handlers.repositories.tokens"))
+                    .hasMessageContaining(keys.toString());
+        }
     }
 
     private void start(HostPort listen, @Nullable String runtime, AppProxyConfig.@Nullable Git git) {

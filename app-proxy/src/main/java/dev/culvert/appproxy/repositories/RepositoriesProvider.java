@@ -3,11 +3,15 @@ package dev.culvert.appproxy.repositories;
 import dev.culvert.appproxy.access.Access;
 import dev.culvert.appproxy.credentials.EncryptedGitTokens;
 import dev.culvert.appproxy.credentials.GitTokens;
+import dev.culvert.config.ConfigException;
+import dev.culvert.config.Reason;
 import dev.culvert.handlers.spi.EdgeHandler;
 import dev.culvert.handlers.spi.EdgeHandlerProvider;
 import dev.culvert.handlers.spi.HandlerContext;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.function.Function;
@@ -41,7 +45,17 @@ public final class RepositoriesProvider implements EdgeHandlerProvider {
     @Override
     public Mono<Void> start() {
         EncryptedGitTokens made = tokens;
-        return made == null ? Mono.empty() : made.open();
+        return made == null
+                ? Mono.empty()
+                : made.open().onErrorMap(IOException.class, RepositoriesProvider::wrong);
+    }
+
+    /** A file that can't be used; but a Kubernetes API that is away is nobody's configuration. */
+    private static Throwable wrong(IOException failed) {
+        return failed.getCause() instanceof KubernetesClientException
+                ? failed
+                : new ConfigException("handlers.repositories.tokens",
+                        "keys and tokens that can be read: " + Reason.of(failed));
     }
 
     @Override

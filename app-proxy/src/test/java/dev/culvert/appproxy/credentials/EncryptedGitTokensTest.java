@@ -102,6 +102,30 @@ class EncryptedGitTokensTest {
     }
 
     @Test
+    void aRecordThatCulvertDidNotWriteIsSkippedAndStays() throws IOException {
+        await(tokens().put(ALICE, "hub", TOKEN));
+        Files.writeString(file(), Files.readString(file()).replaceFirst("\\{", "{\"odd\":{\"a\":1},"));
+
+        EncryptedGitTokens tokens = tokens();
+        assertThat(await(tokens.of(ALICE, "hub"))).isNotNull().matches(token -> token.sameAs(TOKEN));
+        await(tokens.put(BOB, "hub", TOKEN));
+
+        assertThat(file()).content().contains("\"odd\":{\"a\":1}");
+        assertThat(await(tokens().of(BOB, "hub"))).isNotNull();
+    }
+
+    @Test
+    void aBrokenFileIsNamedWithItsPlaceAndWithoutItsText() throws IOException {
+        Files.writeString(file(), "{broken");
+
+        assertThatThrownBy(() -> await(tokens().open())).hasMessageContaining(file().toString())
+                .hasMessageContaining("line 1, column 2")
+                .hasMessageContaining("restore a backup")
+                .hasMessageNotContaining("broken");
+        assertThat(file()).content().isEqualTo("{broken");
+    }
+
+    @Test
     void aRecordThatNoKeyFitsKeepsNoOtherOut() throws IOException {
         await(tokens().put(ALICE, "hub", TOKEN));
         String lost = Files.readString(keys());
