@@ -11,9 +11,12 @@ import java.net.InetSocketAddress;
  * @param port 0..65535; a listener on port 0 picks a free port
  */
 public record HostPort(String host, int port) {
+    private static final int MAX_PORT_TEXT = 9;
+
     public HostPort {
         if (host.isEmpty() || port < 0 || port > 65535) {
-            throw new IllegalArgumentException(host + ":" + port + " (expected: host:port, port 0..65535)");
+            throw new IllegalArgumentException(
+                    host + ":" + port + " (expected: host:port, a port of 1..65535, or 0 for a free one)");
         }
     }
 
@@ -29,12 +32,12 @@ public record HostPort(String host, int port) {
             host = "";
         }
         String port = text.substring(colon + 1);
-        if (host.isEmpty() || port.isEmpty() || port.length() > 5
+        if (host.isEmpty() || port.isEmpty() || port.length() > MAX_PORT_TEXT
                 || !port.chars().allMatch(c -> c >= '0' && c <= '9')) {
             throw new IllegalArgumentException(
                     text + " (expected: host:port, as 127.0.0.1:8443 or [::1]:8443)");
         }
-        return new HostPort(host, Integer.parseInt(port));
+        return new HostPort(host, Integer.parseInt(port)); // judges the number
     }
 
     /** The address of an open socket. */

@@ -34,9 +34,10 @@ public final class Main {
 
     /** Runs a command and returns its exit code. */
     static int execute(String[] args) {
-        CommandLine line = CulvertCommand.commandLine(args);
+        String[] words = CulvertCommand.spelledOut(args);
+        CommandLine line = CulvertCommand.commandLine(words);
         line.setExecutionStrategy(Main::run);
-        return line.execute(args);
+        return line.execute(words);
     }
 
     private static int run(ParseResult parsed) {

@@ -38,6 +38,7 @@ public record Captured(int exitCode, String out, String err) {
     }
 
     public static Captured run(String... args) {
-        return run(CulvertCommand.commandLine(args), args);
+        String[] words = CulvertCommand.spelledOut(args);
+        return run(CulvertCommand.commandLine(words), words);
     }
 }

@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
+import java.net.BindException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -85,6 +87,42 @@ class PartsIT {
                 assertThat(client.err()).startsWith("culvert: ")
                         .doesNotContain("\tat ")
                         .doesNotContain(Files.readString(token));
+            }
+        }
+    }
+
+    @Test
+    void aClientWhoseDefaultHealthPortIsInUseTakesAnother() throws Exception {
+        Path token = folder.resolve("token");
+        try (Launched server = Launched.start(folder, "server", "--config", "server.yaml");
+                var taken = new ServerSocket()) {
+            JsonNode ready = server.event("listening");
+            Captured created = Captured.run("runtime", "create", "acme", "prod", "--output", "json",
+                    "--admin",
+                    "http://" + ready.path("admin").asText(), "--admin-token-file",
+                    folder.resolve("admin.token").toString());
+            Files.writeString(token,
+                    new ObjectMapper().readTree(created.out()).path("enrolmentToken").asText());
+            try {
+                taken.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 8081));
+            } catch (BindException e) {
+                // another process has it: all the better
+            }
+
+            try (Launched client = Launched.start(folder, "client", "--server",
+                    "wss://" + ready.path("tunnel").asText(), "--server-ca", "ca.crt",
+                    "--enrolment-token-file",
+                    "token", "--identity-dir", "identity", "--to", "http://127.0.0.1:1")) {
+                assertThat(client.event("listening").path("health").asText()).startsWith("127.0.0.1:")
+                        .isNotEqualTo("127.0.0.1:8081");
+                client.event("connected");
+                client.printed("another process has the default health address");
+            }
+            try (Launched client = Launched.start(folder, "client", "--server",
+                    "wss://" + ready.path("tunnel").asText(), "--server-ca", "ca.crt", "--identity-dir",
+                    "identity", "--to", "http://127.0.0.1:1", "--health-listen", "127.0.0.1:8081")) {
+                assertThat(client.exitCode()).isEqualTo(69);
+                assertThat(client.err()).contains("port 8081 is in use: health.listen");
             }
         }
     }

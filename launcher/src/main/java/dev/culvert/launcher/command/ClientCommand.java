@@ -4,11 +4,16 @@ import dev.culvert.client.TunnelClient;
 import dev.culvert.client.dial.ClientConfig;
 import dev.culvert.client.link.ClientEvent;
 import dev.culvert.config.ConfigBinding;
+import dev.culvert.config.HostPort;
+import dev.culvert.config.Origin;
+import dev.culvert.http.net.ListenException;
 import dev.culvert.launcher.run.EventLine;
 import dev.culvert.launcher.run.PartCommand;
 import dev.culvert.launcher.run.RunningPart;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Command;
 import reactor.core.publisher.Mono;
 
@@ -21,16 +26,36 @@ import reactor.core.publisher.Mono;
                 "    --enrolment-token-file token --identity-dir identity \\",
                 "    --to http://127.0.0.1:3000", "  culvert client status"})
 final class ClientCommand extends PartCommand {
+    private static final Logger log = LoggerFactory.getLogger(ClientCommand.class);
+
     ClientCommand() {
         super(ClientConfig.class);
     }
 
     @Override
     public Mono<RunningPart> start(ConfigBinding binding) {
-        return TunnelClient.start(binding.value(ClientConfig.class), ClientCommand::tell)
+        ClientConfig config = binding.value(ClientConfig.class);
+        Mono<TunnelClient> started = start(config);
+        return (isDefault(binding) ? started.onErrorResume(ListenException.class, taken -> {
+            log.atWarn()
+                    .addKeyValue("taken", taken.address())
+                    .log("another process has the default health address; this client takes a free port there");
+            return start(config.with(new ClientConfig.Health(new HostPort(taken.address().host(), 0))));
+        }) : started)
                 .map(client -> new RunningPart("tunnel-client", Map.of("health", client.healthAddress()),
                         client.ended(), client::stop,
                         (changed, origin) -> client.reload(changed.value(ClientConfig.class), origin)));
+    }
+
+    private static Mono<TunnelClient> start(ClientConfig config) {
+        return TunnelClient.start(config, ClientCommand::tell);
+    }
+
+    private static boolean isDefault(ConfigBinding binding) {
+        return binding.effective()
+                .stream()
+                .anyMatch(entry -> entry.key().equals("health.listen")
+                        && entry.origin().equals(Origin.DEFAULT));
     }
 
     private static void tell(ClientEvent event) {

@@ -3,9 +3,12 @@ package dev.culvert.launcher.command;
 import dev.culvert.launcher.run.ConfiguredCommand;
 import dev.culvert.launcher.run.ExitCode;
 import dev.culvert.launcher.run.Task;
+import dev.culvert.protocol.frame.Hello;
 import java.io.PrintWriter;
 import java.net.URI;
 import java.net.URISyntaxException;
+import java.util.Arrays;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -21,7 +24,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
         "  culvert demo",
         "  culvert server --config server.yaml",
         "  culvert client --config client.yaml",
-        "Every command has --help with an example of its own."})
+        "Every command has --help with an example of its own: culvert help client."})
 public final class CulvertCommand {
 
     /** Creates a command line with all commands and this project's exit codes. It runs no task by itself. */
@@ -50,6 +53,20 @@ public final class CulvertCommand {
             line.addSubcommand(name, name.equals(word) ? prepared(each.before(next)) : each.listed());
         }
         return configured(line);
+    }
+
+    /**
+     * {@code help client status} asks for the same as {@code client status --help}. Of a command that there
+     * is not, its name is left, so that it is refused.
+     */
+    public static String[] spelledOut(String[] args) {
+        if (args.length == 0 || !args[0].equals("help")) {
+            return args;
+        }
+        Stream<String> words = Arrays.stream(args).skip(1);
+        boolean known = args.length == 1
+                || Arrays.stream(RootCommand.values()).anyMatch(each -> each.word().equals(args[1]));
+        return (known ? Stream.concat(words, Stream.of("--help")) : words).toArray(String[]::new);
     }
 
     private static CommandLine root() {
@@ -112,11 +129,12 @@ public final class CulvertCommand {
         return ExitCode.USAGE;
     }
 
-    /** The version from the jar's manifest, and what it runs on. */
+    /** The version from the jar's manifest, that of the tunnel's protocol, and what it runs on. */
     static final class Version implements IVersionProvider {
         @Override
         public String[] getVersion() {
-            return new String[]{"culvert " + number(), RuntimeFacts.line()};
+            return new String[]{"culvert " + number() + ", protocol " + Hello.SUBPROTOCOL,
+                    RuntimeFacts.line()};
         }
 
         static String number() {

@@ -23,7 +23,7 @@ public record PartConfig(Class<? extends Record> type) {
     /** Variables that the launcher itself reads, which are never reported as unknown. */
     private static final List<String> LAUNCHER_VARIABLES = List.of("CULVERT_CONFIG", "CULVERT_JAVA_OPTS",
             "CULVERT_SCHEDULING",
-            "CULVERT_ADMIN", "CULVERT_ADMIN_TOKEN_FILE", "CULVERT_OUTPUT");
+            "CULVERT_ADMIN", "CULVERT_ADMIN_TOKEN_FILE", "CULVERT_ADMIN_CA", "CULVERT_OUTPUT");
 
     /** All settings in the order of the documentation. */
     public List<SettingInfo> settings() {

@@ -30,6 +30,22 @@ class CulvertCommandTest {
         line.getSubcommands().values().forEach(CulvertCommandTest::everyCommandShowsAnExample);
     }
 
+    @Test
+    void helpIsAWordToo() {
+        assertThat(Captured.run("help", "client", "status").out())
+                .isEqualTo(Captured.run("client", "status", "--help").out())
+                .contains("culvert client status");
+        assertThat(Captured.run("help").out()).isEqualTo(Captured.run("--help").out());
+        Captured unknown = Captured.run("help", "serve");
+        assertThat(unknown.exitCode()).isEqualTo(64);
+        assertThat(unknown.err()).contains("server");
+    }
+
+    @Test
+    void theVersionNamesTheProtocol() {
+        assertThat(Captured.run("--version").out()).contains(", protocol culvert.v1").contains("Java ");
+    }
+
     /** Whatever was chosen, the help of the root and each suggestion know all commands. */
     @Test
     void theRootsHelpIsTheSameWhicheverCommandIsChosen() {

@@ -22,6 +22,8 @@ import java.nio.ByteBuffer;
 public record Hello(int minVersion, int maxVersion, long capabilities, long instanceHigh, long instanceLow,
         int connection, boolean takeOver, Limits limits, Nonce nonce, String software, int standby) {
 
+    /** The WebSocket subprotocol (docs/protocol.md). */
+    public static final String SUBPROTOCOL = "culvert.v1";
     /** The standby priority of a connection that does not wait. */
     public static final int NO_STANDBY = -1;
 

@@ -111,6 +111,12 @@ public record ClientConfig(
                 routerUrl, router, connections, conflictRetry, sessionLife, tls, other);
     }
 
+    /** Returns a copy with another listener for operators. */
+    public ClientConfig with(Health other) {
+        return new ClientConfig(server, serverCa, extraCa, proxy, enrolmentTokenFile, identityDir, other, to,
+                routerUrl, router, connections, conflictRetry, sessionLife, tls, standby);
+    }
+
     /** A configuration with the default {@code conflictRetry} and {@code sessionLife}. */
     public ClientConfig(List<URI> server, @Nullable Path serverCa, @Nullable Path extraCa,
             @Nullable ProxyConfig proxy, @Nullable Path enrolmentTokenFile, Path identityDir, Health health,

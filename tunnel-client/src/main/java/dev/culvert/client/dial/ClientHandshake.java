@@ -1,6 +1,7 @@
 package dev.culvert.client.dial;
 
 import dev.culvert.http.net.HandlerNames;
+import dev.culvert.protocol.frame.Hello;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
@@ -27,7 +28,6 @@ import org.jspecify.annotations.Nullable;
  * The client's side of the WebSocket handshake. Is replaced by the tunnel's handler, or reports the failure.
  */
 final class ClientHandshake extends ChannelInboundHandlerAdapter {
-    private static final String SUBPROTOCOL = "culvert.v1";
     /**
      * States that this client can prove its certificate in band to a server that did not receive it by TLS.
      */
@@ -56,7 +56,7 @@ final class ClientHandshake extends ChannelInboundHandlerAdapter {
         this.done = done;
         this.failed = failed;
         this.handshaker = WebSocketClientHandshakerFactory.newHandshaker(server, WebSocketVersion.V13,
-                SUBPROTOCOL, false,
+                Hello.SUBPROTOCOL, false,
                 new DefaultHttpHeaders().set(PROOF_FIELD, "opening").set(CONNECTION_FIELD, connection),
                 MAX_MESSAGE);
     }

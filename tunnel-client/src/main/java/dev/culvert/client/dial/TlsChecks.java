@@ -8,6 +8,7 @@ import dev.culvert.certs.tls.TlsContexts;
 import dev.culvert.config.HostPort;
 import dev.culvert.config.Reason;
 import dev.culvert.http.problem.Problem;
+import dev.culvert.protocol.frame.Hello;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.EventLoop;
 import io.netty.handler.codec.DateFormatter;
@@ -87,7 +88,7 @@ public final class TlsChecks {
                 .set(HttpHeaderNames.UPGRADE, "websocket")
                 .set(HttpHeaderNames.CONNECTION, "upgrade")
                 .set(HttpHeaderNames.SEC_WEBSOCKET_VERSION, "13")
-                .set(HttpHeaderNames.SEC_WEBSOCKET_PROTOCOL, "culvert.v1")
+                .set(HttpHeaderNames.SEC_WEBSOCKET_PROTOCOL, Hello.SUBPROTOCOL)
                 .set(HttpHeaderNames.SEC_WEBSOCKET_KEY, "Y3VsdmVydCBkb2N0b3IgIQ==");
         return request;
     }
@@ -135,7 +136,8 @@ public final class TlsChecks {
 
     private static Finding webSocket(HttpCall.Answer answer) {
         String cause = cause(answer);
-        if (answer.status() == 101 && "culvert.v1".equals(answer.fields().get("sec-websocket-protocol"))) {
+        if (answer.status() == 101
+                && Hello.SUBPROTOCOL.equals(answer.fields().get("sec-websocket-protocol"))) {
             return Finding.ok("websocket", "the server opened a WebSocket");
         }
         if (cause == null) {

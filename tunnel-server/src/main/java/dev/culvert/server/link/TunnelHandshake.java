@@ -13,6 +13,7 @@ import dev.culvert.http.problem.Problem;
 import dev.culvert.http.problem.Problem.Cause;
 import dev.culvert.http.problem.Problem.Hop;
 import dev.culvert.http.problem.ProblemDocument;
+import dev.culvert.protocol.frame.Hello;
 import dev.culvert.relay.listen.CallerAddress;
 import dev.culvert.server.enrol.EnrolmentAnswer;
 import dev.culvert.server.enrol.EnrolmentService;
@@ -63,7 +64,6 @@ public final class TunnelHandshake extends ChannelInboundHandlerAdapter {
     static final String PATH = "/tunnel/v1";
     static final String ENROL_PATH = PATH + "/enrol";
     static final String RENEW_PATH = PATH + "/renew";
-    static final String SUBPROTOCOL = "culvert.v1";
     /** Sent by clients that can prove their certificate in the first frames (docs/protocol.md §4.1). */
     private static final String PROOF_FIELD = "culvert-proof";
     /** The client's number of the connection, as in its HELLO (docs/protocol.md §4). */
@@ -215,10 +215,10 @@ public final class TunnelHandshake extends ChannelInboundHandlerAdapter {
                 && request.headers().contains("upgrade", "websocket", true);
         if (!upgrade) {
             return Problem.of(Cause.UPGRADE_REQUIRED, Hop.TUNNEL,
-                    "open a WebSocket with subprotocol " + SUBPROTOCOL);
+                    "open a WebSocket with subprotocol " + Hello.SUBPROTOCOL);
         }
-        if (!request.headers().containsValue("sec-websocket-protocol", SUBPROTOCOL, false)) {
-            return Problem.of(Cause.BAD_REQUEST, Hop.TUNNEL, "the subprotocol must be " + SUBPROTOCOL);
+        if (!request.headers().containsValue("sec-websocket-protocol", Hello.SUBPROTOCOL, false)) {
+            return Problem.of(Cause.BAD_REQUEST, Hop.TUNNEL, "the subprotocol must be " + Hello.SUBPROTOCOL);
         }
         if (!WEB_SOCKET_VERSION.equals(request.headers().get("sec-websocket-version"))) {
             return Problem.of(Cause.UPGRADE_REQUIRED, Hop.TUNNEL,
@@ -360,7 +360,7 @@ public final class TunnelHandshake extends ChannelInboundHandlerAdapter {
                 .expectMaskedFrames(true)
                 .build();
         var handshaker = new WebSocketServerHandshaker13("wss://" + request.headers().get("host") + PATH,
-                SUBPROTOCOL, config);
+                Hello.SUBPROTOCOL, config);
         // The WebSocket codec replaces the HTTP codec only after the 101 is written.
         handshaker.handshake(ctx.channel(), request).addListener(done -> {
             stopTimer();
