@@ -73,6 +73,7 @@ class ProblemsPageTest {
                 .stream()
                 .filter(line -> line.startsWith("## "))
                 .map(line -> line.substring(3))
+                .filter(title -> !Character.isUpperCase(title.charAt(0))) // prose
                 .toList();
 
         assertThat(sections).containsExactlyInAnyOrderElementsOf(
