@@ -50,7 +50,7 @@ record PlatformParts(ControlPlaneConfig config, PlatformModules modules, Platfor
 
     /** Ends deliveries, then writes what waits and closes everything. */
     Mono<Void> free(Duration grace) {
-        return Mono.<Void>fromRunnable(outbox::stop)
+        return outbox.stop()
                 .then(audit.close())
                 .then(Mono.<Void>fromRunnable(telemetry::close))
                 .then(loops.disposeLater(Duration.ZERO, grace))

@@ -31,6 +31,7 @@ import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
@@ -49,6 +50,7 @@ public final class OutboxSender {
     private static final Duration ROUND_AGAIN = Duration.ofSeconds(1);
     /** How much longer than its delivery a message is claimed, for its result to be stored. */
     private static final Duration CLAIM_SPARE = Duration.ofSeconds(15);
+    private static final Duration STOP_PATIENCE = Duration.ofSeconds(5);
     /** The longest time to the next round where other processes add messages. */
     private static final Duration LOOK_AGAIN = Duration.ofSeconds(1);
     private static final Logger log = LoggerFactory.getLogger(OutboxSender.class);
@@ -65,6 +67,8 @@ public final class OutboxSender {
     /** The messages that are read to be delivered, or are being delivered, by their ids. */
     private final Map<Long, Stored> taken = new ConcurrentHashMap<>();
     private final AtomicInteger rounds = new AtomicInteger();
+    /** Completes when the round has ended that runs while this stops. */
+    private final Sinks.Empty<Void> lastRound = Sinks.empty();
     private final Disposable.Swap timer = Disposables.swap();
     private final Disposable.Composite deliveries = Disposables.composite();
     /** Couriers run here: one that blocks takes a place of its account's, and its time-out interrupts it. */
@@ -103,13 +107,21 @@ public final class OutboxSender {
         round();
     }
 
-    /** Ends deliveries in progress; their messages stay. */
-    public void stop() {
-        stopped = true;
-        timer.dispose();
-        deliveries.dispose();
-        release(List.copyOf(taken.values()));
-        threads.dispose();
+    /**
+     * Ends deliveries in progress; their messages stay, and other processes may deliver them. Completes when
+     * that is stored, or after 5 s.
+     */
+    public Mono<Void> stop() {
+        return Mono.defer(() -> {
+            stopped = true;
+            timer.dispose();
+            deliveries.dispose();
+            return (rounds.get() == 0 ? Mono.<Void>empty() : lastRound.asMono())
+                    .then(Mono.defer(() -> released(List.copyOf(taken.values()))))
+                    .timeout(STOP_PATIENCE)
+                    .onErrorComplete()
+                    .doFinally(end -> threads.dispose());
+        });
     }
 
     /**
@@ -166,7 +178,10 @@ public final class OutboxSender {
             schedule(ROUND_AGAIN);
             return Mono.empty();
         }).subscribe(none -> {}, failed -> {}, () -> {
-            if (rounds.addAndGet(-seen) > 0 && !stopped) {
+            int more = rounds.addAndGet(-seen);
+            if (stopped) {
+                lastRound.tryEmitEmpty();
+            } else if (more > 0) {
                 next();
             }
         });
@@ -230,6 +245,10 @@ public final class OutboxSender {
     }
 
     private void begin(Round round) {
+        if (stopped) { // which releases them
+            round.due().forEach(message -> taken.put(message.id(), message));
+            return;
+        }
         boolean begun = false;
         boolean isLate = isLate(round);
         List<Stored> left = new ArrayList<>();
@@ -257,12 +276,16 @@ public final class OutboxSender {
 
     /** Another process may deliver what this one has claimed and does not deliver. */
     private void release(Collection<Stored> claimed) {
-        if (!claimed.isEmpty() && store.engine() != Database.Engine.SQLITE) {
-            store.changeRows(connection -> {
-                OutboxTable.release(connection, claimed);
-                return true;
-            }).onErrorComplete().subscribe();
-        }
+        released(claimed).subscribe();
+    }
+
+    private Mono<Void> released(Collection<Stored> claimed) {
+        return claimed.isEmpty() || store.engine() == Database.Engine.SQLITE
+                ? Mono.empty()
+                : store.changeRows(connection -> {
+                    OutboxTable.release(connection, claimed);
+                    return true;
+                }).onErrorComplete().then();
     }
 
     private void schedule(Duration pause) {

@@ -93,7 +93,7 @@ class EventRaceTest {
                         .map(each -> Integer.valueOf(each.substring(receiver.length())))).isSorted();
             }
         }
-        senders.forEach(OutboxSender::stop);
+        senders.forEach(sender -> sender.stop().block(TIME));
         stores.forEach(store -> store.close().block(TIME));
     }
 }

@@ -25,11 +25,14 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -43,6 +46,8 @@ import reactor.core.publisher.Sinks;
 @EnumSource
 class OutboxTest {
     private static final Duration TIME = Duration.ofMinutes(1);
+    /** A message that is claimed, and not given back, waits for 35 s. */
+    private static final Duration LESS_THAN_A_CLAIM = Duration.ofSeconds(25);
     /** Few messages and short pauses, so that tests cross them. */
     private static final OutboxLimits FEW = new OutboxLimits(5, 3, 3, 2, Duration.ofSeconds(20),
             Duration.ofMillis(5), Duration.ofMillis(20), Duration.ofDays(7));
@@ -69,7 +74,7 @@ class OutboxTest {
 
     @AfterEach
     void close() {
-        sender.stop();
+        sender.stop().block(TIME);
         store.close().block(TIME);
     }
 
@@ -107,7 +112,7 @@ class OutboxTest {
             add(outbox, "a", "one", "1");
             await().atMost(Duration.ofMinutes(5)).until(() -> arrived.equals(List.of("one 1")));
         } finally {
-            usual.stop();
+            usual.stop().block(TIME);
         }
     }
 
@@ -169,7 +174,7 @@ class OutboxTest {
         try {
             await().atMost(TIME).until(() -> arrived.equals(List.of("d0 1")));
         } finally {
-            restarted.stop();
+            restarted.stop().block(TIME);
         }
     }
 
@@ -250,7 +255,7 @@ class OutboxTest {
             step.set(0);
             await().atMost(TIME).until(() -> arrived.equals(List.of("one 1")));
         } finally {
-            slow.stop();
+            slow.stop().block(TIME);
         }
     }
 
@@ -295,6 +300,32 @@ class OutboxTest {
         await().atMost(TIME).until(() -> Objects.requireNonNull(sender.oldest().block(TIME)).isEmpty());
     }
 
+    /** The server is asked for messages when this process stops: it may have claimed some. */
+    @Test
+    void aStopGivesBackWhatIsClaimedMeanwhile() {
+        add(sender.of("m"), "a", "t", "1");
+        var stop = new CompletableFuture<@Nullable Void>();
+        var stopping = new AtomicReference<@Nullable OutboxSender>();
+        var first = new OutboxSender(store, FEW, Clock.systemUTC(), () -> {
+            OutboxSender asking = stopping.getAndSet(null);
+            if (asking != null) {
+                asking.stop().subscribe(none -> {}, stop::completeExceptionally, () -> stop.complete(null));
+            }
+            return System.nanoTime();
+        }, new SimpleMeterRegistry());
+        first.of("m").deliver(this::arrive);
+        stopping.set(first);
+        first.start();
+        stop.orTimeout(TIME.toSeconds(), TimeUnit.SECONDS).join();
+
+        assertThat(Objects.requireNonNull(sender.oldest().block(TIME))).singleElement()
+                .satisfies(waiting -> assertThat(waiting.attempts()).isZero());
+        assertThat(arrived).isEmpty();
+        sender.of("m").deliver(this::arrive);
+        sender.start();
+        await().atMost(LESS_THAN_A_CLAIM).until(() -> arrived.equals(List.of("t 1")));
+    }
+
     @Test
     void aMessageOfAKilledProcessArrives() throws Exception {
         assumeTrue(engine == Engine.SQLITE); // a server's are claimed for a while: two_control_planes.py
@@ -323,7 +354,7 @@ class OutboxTest {
             successor.start();
             await().atMost(TIME).until(() -> arrived.equals(List.of("t before the kill")));
         } finally {
-            successor.stop();
+            successor.stop().block(TIME);
             left.close().block(TIME);
         }
     }
