@@ -65,9 +65,11 @@ final class Chart {
     }
 
     static List<HasMetadata> objects(Mode mode) throws IOException {
-        return documents(render(mode.tree())).stream()
-                .map(Chart::object)
-                .toList();
+        return objects(mode.tree());
+    }
+
+    static List<HasMetadata> objects(Map<String, Object> values) throws IOException {
+        return documents(render(values)).stream().map(Chart::object).toList();
     }
 
     static HasMetadata object(String document) {

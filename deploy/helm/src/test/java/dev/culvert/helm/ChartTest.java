@@ -7,6 +7,7 @@ import com.marcnuri.helm.LintResult;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.PodTemplateSpec;
+import io.fabric8.kubernetes.api.model.Secret;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import io.fabric8.kubernetes.api.model.gatewayapi.v1.HTTPRoute;
@@ -173,13 +174,30 @@ class ChartTest {
     }
 
     @Test
-    void replicasOfTheClientWait() throws IOException {
+    void replicasOfTheClientShareASecret() throws IOException {
         List<HasMetadata> objects = Chart.objects(Mode.TUNNEL);
 
-        assertThat(Chart.all(objects, StatefulSet.class)).singleElement()
-                .satisfies(set -> assertThat(set.getSpec().getReplicas()).isEqualTo(2));
+        assertThat(deployment(objects, "tunnel-client").getSpec().getReplicas()).isEqualTo(2);
+        assertThat(Chart.all(objects, StatefulSet.class)).isEmpty();
+        assertThat(Chart.all(objects, Secret.class)).singleElement()
+                .satisfies(secret -> assertThat(secret.getData()).isEmpty());
+        assertThat(Chart.all(objects, Role.class)).singleElement()
+                .satisfies(role -> assertThat(role.getRules()).singleElement().satisfies(rule -> {
+                    assertThat(rule.getResourceNames()).containsExactly("tunnel-client-identity");
+                    assertThat(rule.getVerbs()).containsExactly("get", "update");
+                }));
         assertThat(Chart.all(objects, PodDisruptionBudget.class)).singleElement()
                 .satisfies(budget -> assertThat(budget.getSpec().getMinAvailable().getIntVal()).isEqualTo(1));
+    }
+
+    @Test
+    void orEachHasAVolume() throws IOException {
+        List<HasMetadata> objects = Chart.objects(Mode.VOLUMES);
+
+        assertThat(Chart.all(objects, StatefulSet.class)).singleElement()
+                .satisfies(set -> assertThat(set.getSpec().getVolumeClaimTemplates()).hasSize(1));
+        assertThat(Chart.all(objects, Secret.class)).isEmpty();
+        assertThat(Chart.all(objects, Role.class)).isEmpty();
     }
 
     @Test
@@ -188,7 +206,9 @@ class ChartTest {
         List<HasMetadata> objects = Chart.objects(Mode.SINGLE_NAMESPACE);
 
         assertThat(Chart.all(objects, ClusterRole.class)).isEmpty();
-        assertThat(Chart.all(objects, Role.class)).singleElement()
+        assertThat(Chart.all(objects, Role.class)).hasSize(2)
+                .filteredOn(role -> role.getMetadata().getName().equals("cap-app-proxy"))
+                .singleElement()
                 .satisfies(role -> assertThat(role.getRules()).noneSatisfy(
                         rule -> assertThat(rule.getResources()).containsAnyOf("secrets", "*")));
     }
@@ -223,6 +243,14 @@ class ChartTest {
                 Chart.all(objects, Deployment.class).stream().map(each -> each.getSpec().getTemplate()),
                 Chart.all(objects, StatefulSet.class).stream().map(each -> each.getSpec().getTemplate()))
                 .toList();
+    }
+
+    private static Deployment deployment(List<HasMetadata> objects, String name) {
+        return Chart.all(objects, Deployment.class)
+                .stream()
+                .filter(each -> each.getMetadata().getName().equals(name))
+                .findFirst()
+                .orElseThrow();
     }
 
     private static NetworkPolicy policy(List<HasMetadata> objects, String name) {

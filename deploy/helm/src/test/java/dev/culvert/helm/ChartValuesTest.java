@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 class ChartValuesTest {
     /** So that few renderings are needed. */
     private static final List<Mode> MOST_FIRST = Stream.concat(
-            Stream.of(Mode.EVERYTHING, Mode.INGRESS, Mode.HTTP_ROUTE), Stream.of(Mode.values()))
+            Stream.of(Mode.EVERYTHING, Mode.INGRESS, Mode.VOLUMES), Stream.of(Mode.values()))
             .distinct()
             .toList();
     private static final Pattern REFERENCE = Pattern.compile(

@@ -10,7 +10,8 @@ import java.util.Map;
 enum Mode {
     TUNNEL("client app-proxy"), INGRESS("router app-proxy"), HTTP_ROUTE("router app-proxy"), EXPLICIT_URL(
             "router app-proxy"), SINGLE_NAMESPACE("client app-proxy"), EVERYTHING(
-                    "client app-proxy server"), ROUTER_WITHOUT_VOLUME("router"), SERVER("server");
+                    "client app-proxy server"), VOLUMES(
+                            "client app-proxy"), ROUTER_WITHOUT_VOLUME("router"), SERVER("server");
 
     private final String parts;
 

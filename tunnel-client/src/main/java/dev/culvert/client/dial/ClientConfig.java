@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,6 +24,7 @@ import org.jspecify.annotations.Nullable;
  * @param proxy the outbound proxy; null: that of the environment, if any
  * @param enrolmentTokenFile the file of the token; null: there is an identity already
  * @param identityDir the folder of the identity, created if absent
+ * @param identitySecret the Kubernetes secret that keeps the identity; null: the folder alone
  * @param health the client's listener for operators
  * @param to the only upstream, without a router; null: see above
  * @param routerUrl the URL of a router in its own pod; null: see above
@@ -43,6 +45,7 @@ public record ClientConfig(
         @Nullable ProxyConfig proxy,
         @Setting("File of the enrolment token, used once; a usable identity takes precedence") @Nullable Path enrolmentTokenFile,
         @Setting(value = "Folder of client.key (0600), client.crt and ca.crt; created if absent", byDefault = "/var/lib/culvert-client") Path identityDir,
+        @Nullable IdentitySecretName identitySecret,
         Health health,
         @Setting(value = "One upstream for all requests, without a router", accepts = "http://host:port, https://host:port or h2c://host:port") @Nullable URI to,
         @Setting(value = "A request router in its own pod, for all requests", accepts = "http://host:port, https://host:port or h2c://host:port") @Nullable URI routerUrl,
@@ -95,26 +98,35 @@ public record ClientConfig(
             @Nullable ProxyConfig proxy, @Nullable Path enrolmentTokenFile, Path identityDir, Health health,
             @Nullable URI to, @Nullable URI routerUrl, @Nullable RoutingConfig router, int connections,
             Duration conflictRetry, Duration sessionLife) {
-        this(server, serverCa, extraCa, proxy, enrolmentTokenFile, identityDir, health, to, routerUrl, router,
-                connections, conflictRetry, sessionLife, TlsConfig.usual(), Standby.usual());
+        this(server, serverCa, extraCa, proxy, enrolmentTokenFile, identityDir, null, health, to, routerUrl,
+                router, connections, conflictRetry, sessionLife, TlsConfig.usual(), Standby.usual());
     }
 
     /** Returns a copy with other rules of TLS. */
     public ClientConfig with(TlsConfig rules) {
-        return new ClientConfig(server, serverCa, extraCa, proxy, enrolmentTokenFile, identityDir, health, to,
-                routerUrl, router, connections, conflictRetry, sessionLife, rules, standby);
+        return new ClientConfig(server, serverCa, extraCa, proxy, enrolmentTokenFile, identityDir,
+                identitySecret, health, to, routerUrl, router, connections, conflictRetry, sessionLife, rules,
+                standby);
     }
 
     /** Returns a copy that waits, or takes over, in another way. */
     public ClientConfig with(Standby other) {
-        return new ClientConfig(server, serverCa, extraCa, proxy, enrolmentTokenFile, identityDir, health, to,
-                routerUrl, router, connections, conflictRetry, sessionLife, tls, other);
+        return new ClientConfig(server, serverCa, extraCa, proxy, enrolmentTokenFile, identityDir,
+                identitySecret, health, to, routerUrl, router, connections, conflictRetry, sessionLife, tls,
+                other);
     }
 
     /** Returns a copy with another listener for operators. */
     public ClientConfig with(Health other) {
-        return new ClientConfig(server, serverCa, extraCa, proxy, enrolmentTokenFile, identityDir, other, to,
-                routerUrl, router, connections, conflictRetry, sessionLife, tls, standby);
+        return new ClientConfig(server, serverCa, extraCa, proxy, enrolmentTokenFile, identityDir,
+                identitySecret, other, to, routerUrl, router, connections, conflictRetry, sessionLife, tls,
+                standby);
+    }
+
+    /** Returns a copy whose identity is kept by a Kubernetes secret. */
+    public ClientConfig with(IdentitySecretName secret) {
+        return new ClientConfig(server, serverCa, extraCa, proxy, enrolmentTokenFile, identityDir, secret,
+                health, to, routerUrl, router, connections, conflictRetry, sessionLife, tls, standby);
     }
 
     /** A configuration with the default {@code conflictRetry} and {@code sessionLife}. */
@@ -131,6 +143,27 @@ public record ClientConfig(
             @Nullable RoutingConfig router, int connections) {
         this(server, serverCa, null, null, enrolmentTokenFile, identityDir, health, to, routerUrl, router,
                 connections);
+    }
+
+    /**
+     * A Kubernetes secret that keeps the identity for all replicas of a client.
+     *
+     * @param name its name
+     * @param namespace its namespace; null: that of the pod
+     */
+    public record IdentitySecretName(
+            @Setting(value = "Kubernetes secret that keeps the identity, for all replicas of this client: identityDir is a copy of it, which may be lost", accepts = "the name of a secret") String name,
+            @Setting(value = "Its namespace; left out: the pod's own", accepts = "a namespace") @Nullable String namespace) {
+        private static final Pattern DNS_NAME = Pattern.compile("[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?");
+
+        public IdentitySecretName {
+            if (!DNS_NAME.matcher(name).matches()) {
+                throw new ConfigException("name", "a name of lower-case letters, digits, '-' and '.'");
+            }
+            if (namespace != null && !DNS_NAME.matcher(namespace).matches()) {
+                throw new ConfigException("namespace", "a name of lower-case letters, digits and '-'");
+            }
+        }
     }
 
     /**

@@ -65,7 +65,10 @@ public final class IdentitySource {
         this.loops = loops;
         this.connector = connector;
         this.clock = clock;
-        this.store = new IdentityStore(config.identityDir(), config.serverCa(), config.extraCa());
+        ClientConfig.IdentitySecretName secret = config.identitySecret();
+        this.store = new IdentityStore(config.identityDir(),
+                secret == null ? null : new IdentitySecret(secret),
+                config.serverCa(), config.extraCa());
     }
 
     /** The TLS of a client's connections to its server. */
@@ -132,14 +135,14 @@ public final class IdentitySource {
      * #identity}.
      */
     public Mono<Identity> enrolledAnew(Identity refused) {
-        return enrolled("the stored identity is refused", refused.client());
+        return enrolled("the stored identity is refused", refused);
     }
 
     private Mono<Identity> replaced(Identity ended) {
         LOG.atWarn().addKeyValue("since", ended.expires()).log("stored certificate has expired");
         return config.enrolmentTokenFile() == null
                 ? Mono.just(ended)
-                : enrolled("the stored certificate has expired", ended.client())
+                : enrolled("the stored certificate has expired", ended)
                         .onErrorResume(
                                 e -> e instanceof EnrolmentException.Refused || e instanceof ConfigException,
                                 e -> {
@@ -153,7 +156,7 @@ public final class IdentitySource {
     /**
      * @param before the identity in the folder, which a token of another runtime must not replace by mistake
      */
-    private Mono<Identity> enrolled(String why, @Nullable ClientIdentity before) {
+    private Mono<Identity> enrolled(String why, @Nullable Identity before) {
         Path file = config.enrolmentTokenFile();
         if (file == null) {
             return Mono.error(() -> new ConfigException("enrolmentTokenFile",
@@ -162,18 +165,29 @@ public final class IdentitySource {
         }
         return Mono.fromCallable(() -> readToken(file))
                 .subscribeOn(Schedulers.boundedElastic())
-                .flatMap(token -> store.nextKey().flatMap(keys -> enrol(token, keys, before)))
+                .flatMap(token -> store.next(before).flatMap(next -> switch (next) {
+                    case IdentityStore.Next.Key key -> enrol(token, key.keys(), before);
+                    case IdentityStore.Next.Stored stored -> byAnother(stored.identity());
+                }))
                 // Its key is not needed any more.
                 .onErrorResume(EnrolmentException.Refused.class,
                         refused -> store.abandon().onErrorComplete().then(Mono.error(refused)));
     }
 
-    private Mono<Identity> enrol(EnrolmentToken token, KeyPair keys, @Nullable ClientIdentity before) {
+    private static Mono<Identity> byAnother(Identity identity) {
+        LOG.atInfo()
+                .addKeyValue("expires", identity.expires())
+                .log("certificate taken from another replica of this client");
+        return Mono.just(identity);
+    }
+
+    private Mono<Identity> enrol(EnrolmentToken token, KeyPair keys, @Nullable Identity before) {
         ServerTrust pinned = ServerTrust.inPin(token.caPin()).or(ServerTrust.inSystemRoots());
         return store.trustOr(pinned)
                 .map(this::context)
                 .flatMap(context -> atAnyOf(config.server(), context, token, CertificateRequest.create(keys)))
-                .doOnNext(enrolled -> requireSameRuntime(enrolled.identity(), before))
+                .doOnNext(enrolled -> requireSameRuntime(enrolled.identity(),
+                        before == null ? null : before.client()))
                 .flatMap(enrolled -> store.save(keys, enrolled)
                         .doOnNext(identity -> LOG.atInfo()
                                 .addKeyValue("account", identity.client().account())
@@ -201,14 +215,19 @@ public final class IdentitySource {
     public Mono<Identity> renewed(Identity present) {
         return Mono.fromCallable(() -> context(present.trust()))
                 .subscribeOn(Schedulers.boundedElastic())
-                .flatMap(context -> store.nextKey()
-                        .flatMap(keys -> Flux.fromIterable(config.server())
-                                .map(address -> new Renewer(http(address, "renew", context),
-                                        present,
-                                        CertificateRequest.create(keys)).renew())
-                                .reduce(IdentitySource::orNext)
-                                .flatMap(attempt -> attempt)
-                                .flatMap(renewed -> store.renewed(keys, renewed))))
+                .flatMap(context -> store.next(present).flatMap(next -> switch (next) {
+                    case IdentityStore.Next.Key key -> renewed(present, key.keys(), context);
+                    case IdentityStore.Next.Stored stored -> byAnother(stored.identity());
+                }));
+    }
+
+    private Mono<Identity> renewed(Identity present, KeyPair keys, SslContext context) {
+        return Flux.fromIterable(config.server())
+                .map(address -> new Renewer(http(address, "renew", context), present,
+                        CertificateRequest.create(keys)).renew())
+                .reduce(IdentitySource::orNext)
+                .flatMap(attempt -> attempt)
+                .flatMap(renewed -> store.renewed(keys, renewed))
                 .doOnNext(identity -> LOG.atInfo()
                         .addKeyValue("expires", identity.expires())
                         .log("certificate renewed"));

@@ -11,6 +11,7 @@ import dev.culvert.certs.VouchedAuthorities;
 import dev.culvert.certs.tls.ServerTrust;
 import dev.culvert.client.dial.TlsChecks;
 import dev.culvert.config.Reason;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
@@ -19,9 +20,15 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.KeyPair;
+import java.security.cert.Certificate;
+import java.security.cert.CertificateException;
+import java.security.cert.CertificateFactory;
 import java.security.cert.X509Certificate;
+import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -34,12 +41,19 @@ import reactor.core.scheduler.Schedulers;
  * next.key} (0600) during an enrolment or renewal. Each file is replaced atomically. The order of
  * replacements ensures that after a crash at any point either the old or the new identity is usable. All work
  * runs on the elastic scheduler; cancelling does not undo it. Errors: {@link CertsException} that names the
- * file.
+ * file; where a Kubernetes secret keeps the files, {@link EnrolmentException.Failed}: its API will be back.
+ *
+ * <p>With a secret, replicas that enrol or renew at the same time use one key, that of the first writer: a
+ * token works for one key, and a key has one successor.
  */
 final class IdentityStore {
     private static final Logger log = LoggerFactory.getLogger(IdentityStore.class);
 
+    /** How often another writer may be faster before an attempt fails. A loser reads what won. */
+    private static final int TRIES = 5;
+
     private final Path folder;
+    private final @Nullable IdentitySecret secret;
     private final @Nullable Path serverCa;
     private final @Nullable Path extraCa;
     private final Path key;
@@ -51,11 +65,14 @@ final class IdentityStore {
     private volatile boolean made;
 
     /**
+     * @param secret keeps the files for all replicas, then the folder is a copy; null: the folder alone
      * @param serverCa the configured authorities of servers, which replace all other trust
      * @param extraCa additionally trusted authorities
      */
-    IdentityStore(Path folder, @Nullable Path serverCa, @Nullable Path extraCa) {
+    IdentityStore(Path folder, @Nullable IdentitySecret secret, @Nullable Path serverCa,
+            @Nullable Path extraCa) {
         this.folder = folder;
+        this.secret = secret;
         this.serverCa = serverCa;
         this.extraCa = extraCa;
         this.key = folder.resolve("client.key");
@@ -69,6 +86,7 @@ final class IdentityStore {
     Mono<StoredIdentity> load() {
         return blocking(() -> {
             ServerTrust configured = configuredTrust();
+            pullUnlessThere();
             if (!Files.exists(key) && !Files.exists(certificate)) {
                 return new StoredIdentity.Absent();
             }
@@ -113,28 +131,75 @@ final class IdentityStore {
                 : trust.or(ServerTrust.inAuthorities(PemFiles.readCertificates(extraCa)));
     }
 
-    /** The key of the enrolment or renewal in progress, or a new one. It is on disk before it is returned. */
-    Mono<KeyPair> nextKey() {
+    /** What an enrolment or renewal goes on with. */
+    sealed interface Next {
+        /** The key of the one in progress, or a new one. It is stored already. */
+        record Key(KeyPair keys) implements Next {}
+
+        /** Another replica was faster: its identity. */
+        record Stored(Identity identity) implements Next {}
+    }
+
+    /**
+     * The key to ask a certificate for, or the identity that another replica has stored since.
+     *
+     * @param present the identity to be replaced; null: none that is usable
+     */
+    Mono<Next> next(@Nullable Identity present) {
         return blocking(() -> {
             createFolder();
-            if (Files.exists(nextKey)) {
-                try {
-                    return KeyPairs.of(PemFiles.readKey(nextKey));
-                } catch (CertsException e) {
-                    // No certificate was issued for an unreadable key, so a new key loses nothing.
-                    Files.delete(nextKey);
+            for (int attempt = 0; attempt < TRIES; attempt++) {
+                pull();
+                Identity stored = storedAfter(present);
+                if (stored != null) {
+                    return new Next.Stored(stored);
+                }
+                KeyPair keys = readOrMakeNextKey();
+                if (push()) {
+                    return new Next.Key(keys);
                 }
             }
-            KeyPair made = KeyPairs.generate();
-            PemFiles.writeKey(nextKey, made.getPrivate());
-            return made;
+            throw new IOException("other replicas change the secret all the time");
         });
+    }
+
+    private @Nullable Identity storedAfter(@Nullable Identity present) throws IOException {
+        if (secret == null || !Files.exists(certificate)) {
+            return null;
+        }
+        complete();
+        try {
+            Identity stored = read(configuredTrust());
+            boolean other = present == null || !stored.material().leaf().equals(present.material().leaf());
+            return other && (present == null || !stored.expires().isBefore(present.expires()))
+                    ? stored
+                    : null;
+        } catch (CertsException e) {
+            return null; // unusable, as it was when this replica read it
+        }
+    }
+
+    private KeyPair readOrMakeNextKey() throws IOException {
+        if (Files.exists(nextKey)) {
+            try {
+                return KeyPairs.of(PemFiles.readKey(nextKey));
+            } catch (CertsException e) {
+                // No certificate was issued for an unreadable key, so a new key loses nothing.
+                Files.delete(nextKey);
+            }
+        }
+        KeyPair made = KeyPairs.generate();
+        PemFiles.writeKey(nextKey, made.getPrivate());
+        return made;
     }
 
     /** Deletes the files of an enrolment that was refused for good. */
     Mono<Void> abandon() {
         return blocking(() -> {
             Files.deleteIfExists(nextKey);
+            if (secret != null) {
+                return push();
+            }
             if (made) {
                 try {
                     Files.deleteIfExists(folder);
@@ -210,7 +275,88 @@ final class IdentityStore {
         PemFiles.writeCertificates(certificate, List.of(leaf));
         PemFiles.writeKey(key, keys.getPrivate());
         Files.deleteIfExists(nextKey);
+        share();
         return read(configuredTrust());
+    }
+
+    /**
+     * Writes the new identity to the secret, or reads the one that another replica wrote for the same key. If
+     * the Kubernetes API is away, the secret keeps the key, with which any replica gets a certificate again.
+     */
+    private void share() {
+        try {
+            if (!push()) {
+                pull();
+            }
+        } catch (IOException e) {
+            log.atWarn()
+                    .addKeyValue("reason", e.getMessage())
+                    .log("the new certificate is not in the secret; the next renewal writes it");
+        }
+    }
+
+    /** The copy of a container that was restarted serves while the Kubernetes API is away. */
+    private void pullUnlessThere() throws IOException {
+        try {
+            pull();
+        } catch (IOException e) {
+            if (!Files.exists(key)) {
+                throw e;
+            }
+            log.atWarn().addKeyValue("reason", e.getMessage()).log("identity taken from identityDir");
+        }
+    }
+
+    /** Replaces the folder's files by those of the secret, unless the folder's certificate ends later. */
+    private void pull() throws IOException {
+        if (secret == null) {
+            return;
+        }
+        Map<String, byte[]> files = secret.read();
+        createFolder();
+        byte[] theirs = files.get(String.valueOf(certificate.getFileName()));
+        if (Files.exists(certificate)
+                && (theirs == null || ends(theirs).isBefore(ends(Files.readAllBytes(certificate))))) {
+            push();
+            return;
+        }
+        for (Path file : files()) {
+            byte[] content = files.get(String.valueOf(file.getFileName()));
+            if (content == null) {
+                Files.deleteIfExists(file);
+            } else {
+                AtomicFile.write(file, content, "rw-------");
+            }
+        }
+    }
+
+    /** Returns false if another replica was faster. */
+    private boolean push() throws IOException {
+        if (secret == null) {
+            return true;
+        }
+        var files = new TreeMap<String, byte[]>();
+        for (Path file : files()) {
+            if (Files.exists(file)) {
+                files.put(String.valueOf(file.getFileName()), Files.readAllBytes(file));
+            }
+        }
+        return secret.write(files);
+    }
+
+    private List<Path> files() {
+        return List.of(key, certificate, authority, nextKey, url);
+    }
+
+    /** When a certificate ends; long ago if it can't be read, so that any other one is later. */
+    private static Instant ends(byte[] pem) {
+        try {
+            Certificate leaf = CertificateFactory.getInstance("X.509")
+                    .generateCertificate(new ByteArrayInputStream(pem));
+            return ((X509Certificate) leaf).getNotAfter().toInstant();
+        } catch (CertificateException e) {
+            return Instant.EPOCH;
+        }
     }
 
     /** Completes a {@link #replace} that a crash has interrupted. */
@@ -266,8 +412,9 @@ final class IdentityStore {
 
     private <T> Mono<T> blocking(Callable<T> work) {
         return Mono.fromCallable(work)
-                .onErrorMap(IOException.class,
-                        e -> new CertsException(folder + ": can't be used as identityDir, " + Reason.of(e),
+                .onErrorMap(IOException.class, e -> secret != null
+                        ? new EnrolmentException.Failed(String.valueOf(e.getMessage()), e)
+                        : new CertsException(folder + ": can't be used as identityDir, " + Reason.of(e),
                                 e))
                 .subscribeOn(Schedulers.boundedElastic());
     }
