@@ -185,6 +185,11 @@ http: {{ addr: "127.0.0.1:{port}" }}
         seen = subprocess.run(["skopeo", "inspect", "--tls-verify=false", "--format", "{{.Digest}}", f"{name}:{version}"],
                               check=True, capture_output=True, text=True).stdout.strip()
         tell(seen == digest, f"pushed: the registry has {seen}")
+        subprocess.run(["skopeo", "copy", "-q", "--dest-tls-verify=false", f"oci-archive:{archive}:{version}.sbom",
+                        f"{name}:{version}.sbom"], check=True)
+        bill = json.loads(subprocess.run(["skopeo", "inspect", "--raw", "--tls-verify=false", f"{name}:{version}.sbom"],
+                                         check=True, capture_output=True).stdout)
+        tell(bill["subject"]["digest"] == digest, "pushed: the bill of materials, which refers to it")
         pulled = work / "pulled.tar"
         subprocess.run(["skopeo", "copy", "-q", "--src-tls-verify=false", f"{name}@{digest}",
                         f"oci-archive:{pulled}:{version}"], check=True)
