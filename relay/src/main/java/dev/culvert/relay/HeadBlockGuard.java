@@ -1,6 +1,7 @@
 package dev.culvert.relay;
 
 import dev.culvert.protocol.fields.TableSizeUpdates;
+import dev.culvert.relay.listen.Deadline;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
@@ -10,12 +11,14 @@ import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2Flags;
 import io.netty.handler.codec.http2.Http2FrameTypes;
 import io.netty.util.ReferenceCountUtil;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Bounds the dynamic table size updates in the head blocks of a connection, in front of Netty's HTTP/2
- * handler, which accepts any number and whose frame reader can't be replaced. Finds the blocks by the frames'
- * heads (RFC 9113 §4.1) and skips the rest. Too many updates are a connection error COMPRESSION_ERROR, and
- * what follows is dropped.
+ * Bounds the head blocks of a connection, in front of Netty's HTTP/2 handler, whose frame reader can't be
+ * replaced: their dynamic table size updates, and the time in which a block arrives. Finds the blocks by the
+ * frames' heads (RFC 9113 §4.1) and skips the rest. Too many updates are a connection error
+ * COMPRESSION_ERROR, a slow block is ENHANCE_YOUR_CALM, and what follows is dropped.
  */
 public final class HeadBlockGuard extends ChannelInboundHandlerAdapter {
     private static final int PRIORITY_BYTES = 5;
@@ -33,10 +36,53 @@ public final class HeadBlockGuard extends ChannelInboundHandlerAdapter {
     private int behind;
     private boolean padded;
     private boolean failed;
+    /** The maximum time from the first byte of a HEADERS frame to the end of the block; null: no maximum. */
+    private final @Nullable Duration maxTime;
+    private @Nullable Deadline deadline;
+    /** The number of blocks that have begun, and of the last one that is whole. */
+    private long begun;
+    private long whole;
+    /** The number of the block that the deadline is for. */
+    private long timed;
+    /** Whether the block ends with the present frame. */
+    private boolean last;
 
-    /** @param server whether the peer begins with a preface */
-    public HeadBlockGuard(boolean server) {
-        preface = server ? Http2CodecUtil.connectionPrefaceBuf().readableBytes() : 0;
+    private HeadBlockGuard(int preface, @Nullable Duration maxTime) {
+        this.preface = preface;
+        this.maxTime = maxTime;
+    }
+
+    /** A guard of the responses of an upstream, which have a deadline of their own. */
+    public static HeadBlockGuard ofUpstream() {
+        return new HeadBlockGuard(0, null);
+    }
+
+    /** A guard of a caller's requests, behind the preface of the connection. */
+    public static HeadBlockGuard ofCaller(Duration maxTime) {
+        return new HeadBlockGuard(Http2CodecUtil.connectionPrefaceBuf().readableBytes(), maxTime);
+    }
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext ctx) {
+        deadline = maxTime == null ? null : new Deadline(ctx.channel().eventLoop());
+    }
+
+    @Override
+    public void handlerRemoved(ChannelHandlerContext ctx) {
+        close();
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext ctx) {
+        close();
+        ctx.fireChannelInactive();
+    }
+
+    private void close() {
+        if (deadline != null) {
+            deadline.close();
+            deadline = null;
+        }
     }
 
     @Override
@@ -44,13 +90,31 @@ public final class HeadBlockGuard extends ChannelInboundHandlerAdapter {
         if (failed) {
             ReferenceCountUtil.release(message);
         } else if (message instanceof ByteBuf bytes && !accepts(bytes)) {
-            failed = true;
             bytes.release();
-            ctx.fireExceptionCaught(Http2Exception.connectionError(Http2Error.COMPRESSION_ERROR,
-                    "too many table size updates in a head"));
+            fail(ctx, Http2Error.COMPRESSION_ERROR, "too many table size updates in a head");
         } else {
+            watch(ctx);
             ctx.fireChannelRead(message);
         }
+    }
+
+    /** Sets the deadline of a block that this read has not completed. */
+    private void watch(ChannelHandlerContext ctx) {
+        if (deadline == null || maxTime == null || timed == begun && whole < begun) {
+            return;
+        }
+        timed = begun;
+        if (whole < begun) {
+            deadline.set(maxTime,
+                    () -> fail(ctx, Http2Error.ENHANCE_YOUR_CALM, "a head did not arrive in time"));
+        } else {
+            deadline.clear();
+        }
+    }
+
+    private void fail(ChannelHandlerContext ctx, Http2Error error, String reason) {
+        failed = true;
+        ctx.fireExceptionCaught(Http2Exception.connectionError(error, reason));
     }
 
     private boolean accepts(ByteBuf bytes) {
@@ -76,6 +140,10 @@ public final class HeadBlockGuard extends ChannelInboundHandlerAdapter {
             }
             if (headBytes == Http2CodecUtil.FRAME_HEADER_LENGTH && before + block + behind == 0) {
                 headBytes = 0;
+                if (last) {
+                    last = false;
+                    whole = begun;
+                }
             }
         }
         return true;
@@ -99,10 +167,16 @@ public final class HeadBlockGuard extends ChannelInboundHandlerAdapter {
         before = 0;
         padded = false;
         switch (type) {
-            case Http2FrameTypes.HEADERS ->
+            case Http2FrameTypes.HEADERS -> {
+                begun++;
+                last = flags.endOfHeaders();
                 begin(length, flags, flags.priorityPresent() ? PRIORITY_BYTES : 0);
+            }
             case Http2FrameTypes.PUSH_PROMISE -> begin(length, flags, PROMISED_BYTES);
-            case Http2FrameTypes.CONTINUATION -> block = length;
+            case Http2FrameTypes.CONTINUATION -> {
+                last = flags.endOfHeaders();
+                block = length;
+            }
             default -> behind = length;
         }
     }

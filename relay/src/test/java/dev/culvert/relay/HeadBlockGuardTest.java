@@ -10,6 +10,7 @@ import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2Exception;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -36,7 +37,7 @@ final class HeadBlockGuardTest {
     void soundBytesPass(String frames) {
         byte[] all = bytes(frames);
         for (int piece = 1; piece <= all.length; piece++) {
-            EmbeddedChannel channel = new EmbeddedChannel(new HeadBlockGuard(true));
+            EmbeddedChannel channel = new EmbeddedChannel(HeadBlockGuard.ofCaller(Duration.ofMinutes(1)));
             send(channel, all, piece);
 
             assertThat(passed(channel)).isEqualTo(ByteBufUtil.hexDump(all));
@@ -56,7 +57,7 @@ final class HeadBlockGuardTest {
     void tooManyUpdatesEndTheConnection(String frames) {
         byte[] all = bytes(frames);
         for (int piece = 1; piece <= all.length; piece++) {
-            EmbeddedChannel channel = new EmbeddedChannel(new HeadBlockGuard(true));
+            EmbeddedChannel channel = new EmbeddedChannel(HeadBlockGuard.ofCaller(Duration.ofMinutes(1)));
             int size = piece;
 
             assertThatThrownBy(() -> send(channel, all, size)).isInstanceOfSatisfying(Http2Exception.class,

@@ -49,7 +49,7 @@ final class EdgeProtocol extends ApplicationProtocolNegotiationHandler {
 
     /** Adds the handlers of HTTP/2. */
     static void http2(ChannelPipeline pipeline, EdgeContext shared) {
-        pipeline.addLast(HandlerNames.HEAD_BLOCKS, new HeadBlockGuard(true));
+        pipeline.addLast(HandlerNames.HEAD_BLOCKS, HeadBlockGuard.ofCaller(shared.limits().headTimeout()));
         pipeline.addLast(HandlerNames.HTTP2, Http2EdgeConnection.of(shared));
     }
 

@@ -119,7 +119,7 @@ final class Http2Pool extends UpstreamPool<Http2UpstreamConnection> {
         channel.config().setOption(ChannelOption.ALLOW_HALF_CLOSURE, false);
         channel.config().setAutoClose(true);
         Http2UpstreamConnection connection = new Http2UpstreamBuilder(this).build();
-        channel.pipeline().addLast(HandlerNames.HEAD_BLOCKS, new HeadBlockGuard(false));
+        channel.pipeline().addLast(HandlerNames.HEAD_BLOCKS, HeadBlockGuard.ofUpstream());
         channel.pipeline().addLast(HandlerNames.HTTP2, connection);
         return connection;
     }

@@ -1,12 +1,15 @@
 package dev.culvert.relay.inbound;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
 import dev.culvert.relay.quota.CallerLimits;
 import dev.culvert.relay.testing.EdgeFixture;
 import dev.culvert.relay.testing.FakeRelay;
+import dev.culvert.relay.testing.FrameCaller;
 import dev.culvert.relay.testing.TlsCaller;
+import io.netty.handler.codec.http2.Http2Error;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -73,6 +76,48 @@ class EdgeTimeoutsIT {
         caller.readUntil("\r\n\r\nok");
 
         assertThat(caller.readAll()).startsWith("HTTP/1.1 408");
+    }
+
+    /** Beside a request in progress, so that the connection is not idle. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aHeadOfHttp2ThatDoesNotEndEndsTheConnection(boolean whole) throws Exception {
+        limits(SHORT.multipliedBy(4), LONG, LONG, LONG); // also that of the preface
+        try (FrameCaller http2 = edge.http2()) {
+            http2.get(1, "/");
+            edge.relay.next();
+            byte[] block = http2.block(3, FrameCaller.request("GET", "/"));
+            if (whole) { // but for a CONTINUATION
+                http2.send(FrameCaller.HEADERS, 0, 3, block);
+            } else {
+                http2.begin(FrameCaller.HEADERS, FrameCaller.END_HEADERS, 3, block, block.length / 2);
+            }
+
+            assertThat(http2.next(FrameCaller.GOAWAY, 0).number())
+                    .isEqualTo((int) Http2Error.ENHANCE_YOUR_CALM.code());
+            assertThat(http2.ends()).isTrue();
+        }
+    }
+
+    @Test
+    void settingsKeepNoIdleConnectionOfHttp2() {
+        limits(LONG, LONG, LONG, SHORT.multipliedBy(4));
+        caller.close();
+        try (FrameCaller http2 = edge.http2()) {
+            await().pollInterval(SHORT).untilAsserted(() -> {
+                var _ = catchThrowable(() -> http2.send(FrameCaller.SETTINGS, 0, 0, new byte[0]));
+                assertThat(edge.listener.connections()).isZero();
+            });
+        }
+    }
+
+    @Test
+    void bytesBehindARefusedConnectAreNoRequest() {
+        caller.head("CONNECT acme.example:443");
+        caller.get("/smuggled");
+
+        assertThat(caller.readAll()).startsWith("HTTP/1.1 405").contains("connection: close");
+        assertThat(edge.relay.all).isEmpty();
     }
 
     @Test

@@ -79,6 +79,18 @@ public final class FrameCaller implements AutoCloseable {
         return this;
     }
 
+    /** Sends a frame whose payload breaks off after some bytes. */
+    public FrameCaller begin(int type, int flags, int stream, byte[] payload, int bytes) {
+        ByteBuf frame = Unpooled.buffer(HEADER_BYTES + bytes)
+                .writeMedium(payload.length)
+                .writeByte(type)
+                .writeByte(flags)
+                .writeInt(stream)
+                .writeBytes(payload, 0, bytes);
+        socket.send(ByteBufUtil.getBytes(frame));
+        return this;
+    }
+
     public FrameCaller number(int type, int stream, int number) {
         return send(type, 0, stream, ByteBufUtil.getBytes(Unpooled.copyInt(number)));
     }

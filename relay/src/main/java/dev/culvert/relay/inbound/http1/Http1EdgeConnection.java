@@ -217,8 +217,7 @@ public final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
             }
             exchange.forward(head, Objects.requireNonNull(peer), hasBody);
         } catch (EdgeException e) {
-            boolean ambiguous = e.problem().cause() == Cause.BAD_REQUEST
-                    || request.decoderResult().isFailure();
+            boolean ambiguous = isAmbiguous(e, request.method()) || request.decoderResult().isFailure();
             exchange.requestId(idOf(request));
             exchange.refuse(e.problem(), ambiguous, !ContentLength.announcesContent(request));
         }
@@ -236,8 +235,13 @@ public final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
                     false);
         } catch (EdgeException e) {
             exchange.requestId(ForwardingRules.requestId(fields));
-            exchange.refuse(e.problem(), e.problem().cause() == Cause.BAD_REQUEST, true);
+            exchange.refuse(e.problem(), isAmbiguous(e, request.method()), true);
         }
+    }
+
+    /** Whether the bytes behind a refused request may be none: of a CONNECT they are meant for a tunnel. */
+    private static boolean isAmbiguous(EdgeException refusal, HttpMethod method) {
+        return refusal.problem().cause() == Cause.BAD_REQUEST || method.equals(HttpMethod.CONNECT);
     }
 
     private EdgeExchange open(HttpMethod method, HttpVersion version, boolean keepAlive, RequestFacts facts) {

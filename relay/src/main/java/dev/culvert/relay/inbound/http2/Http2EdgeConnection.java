@@ -80,6 +80,8 @@ public final class Http2EdgeConnection extends Http2ConnectionHandler {
     private ForwardingRules.@Nullable Peer peer;
     private @Nullable Deadline idle;
     private final ArrayDeque<Runnable> afterFlush = new ArrayDeque<>(2);
+    /** The caller has sent its SETTINGS. */
+    private boolean introduced;
     private boolean flushScheduled;
     /** The bytes by which frames of waiting bodies fall short of {@link Http2EdgeBuilder#FAIR_DATA} each. */
     private int shortfall;
@@ -361,9 +363,10 @@ public final class Http2EdgeConnection extends Http2ConnectionHandler {
         @Override
         public void onSettingsRead(ChannelHandlerContext ctx, Http2Settings settings) throws Http2Exception {
             control.count();
-            if (connection().numActiveStreams() == 0) {
-                rest();
+            if (!introduced && connection().numActiveStreams() == 0) {
+                rest(); // the first: later ones would keep an idle connection for ever
             }
+            introduced = true;
         }
 
         @Override
