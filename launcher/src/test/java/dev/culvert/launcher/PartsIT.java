@@ -117,6 +117,7 @@ class PartsIT {
                         .isNotEqualTo("127.0.0.1:8081");
                 client.event("connected");
                 client.printed("another process has the default health address");
+                client.printed("culvert client status --health http://127.0.0.1:");
             }
             try (Launched client = Launched.start(folder, "client", "--server",
                     "wss://" + ready.path("tunnel").asText(), "--server-ca", "ca.crt", "--identity-dir",

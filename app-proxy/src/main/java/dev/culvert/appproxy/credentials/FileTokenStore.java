@@ -3,6 +3,7 @@ package dev.culvert.appproxy.credentials;
 import com.fasterxml.jackson.core.JsonLocation;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.type.TypeReference;
+import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.TextNode;
@@ -22,7 +23,9 @@ final class FileTokenStore implements TokenStore {
     private static final Logger LOG = LoggerFactory.getLogger(FileTokenStore.class);
     static final String FILE = "git-tokens.json";
 
-    private static final JsonMapper JSON = new JsonMapper();
+    private static final JsonMapper JSON = JsonMapper.builder()
+            .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+            .build();
     private static final TypeReference<TreeMap<String, JsonNode>> RECORDS = new TypeReference<>() {
     };
 
@@ -75,7 +78,10 @@ final class FileTokenStore implements TokenStore {
     private Map<String, JsonNode> raw() throws IOException {
         Path file = folder.resolve(FILE);
         try {
-            return Files.exists(file) ? JSON.readValue(file.toFile(), RECORDS) : new TreeMap<>();
+            Map<String, JsonNode> records = Files.exists(file)
+                    ? JSON.readValue(file.toFile(), RECORDS)
+                    : null;
+            return records == null ? new TreeMap<>() : records; // also for a file that says null
         } catch (JsonProcessingException e) {
             JsonLocation at = e.getLocation();
             throw new IOException(file + ": no JSON object" + (at == null

@@ -72,6 +72,7 @@ final class GitBackend {
     private static final String WHOLE_FILES = "8m";
     private static final String CACHED_DELTA_BASES = "32m";
     private static final String DELTA_WINDOW = "32m";
+    private static final String KEPT_DELTAS = "16m";
     private static final Pattern PROTOCOL = Pattern.compile("[A-Za-z0-9=:._-]{1,128}");
     private static final Pattern PLAIN = Pattern.compile("[\\x20-\\x7e]{1,256}");
 
@@ -281,6 +282,7 @@ final class GitBackend {
         configure(environment, "core.bigFileThreshold", WHOLE_FILES);
         configure(environment, "core.deltaBaseCacheLimit", CACHED_DELTA_BASES);
         configure(environment, "pack.threads", "1");
+        configure(environment, "pack.deltaCacheSize", KEPT_DELTAS);
         configure(environment, "pack.windowMemory", DELTA_WINDOW);
         environment.put("GATEWAY_INTERFACE", "CGI/1.1");
         environment.put("SERVER_PROTOCOL", "HTTP/1.1");

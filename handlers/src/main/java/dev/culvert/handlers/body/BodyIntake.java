@@ -69,7 +69,7 @@ public final class BodyIntake {
 
     private Mono<HeldBody> read(Flux<ByteBuf> body, Object account, int maxBytes, boolean gzip) {
         return Mono.create(sink -> {
-            var arriving = new Arriving(account, maxBytes, sink, gzip ? new Gunzip() : null);
+            var arriving = new Arriving(account, maxBytes, sink, gzip);
             sink.onCancel(arriving::giveUp);
             arriving.begin(body);
         });
@@ -88,7 +88,9 @@ public final class BodyIntake {
         private final Object account;
         private final int maxBytes;
         private final MonoSink<HeldBody> sink;
-        private final @Nullable Gunzip gunzip;
+        private final boolean gzip;
+        /** From the first byte on. */
+        private volatile @Nullable Gunzip gunzip;
         private final Quota<Object>.Claim claim;
         private final AtomicBoolean ended = new AtomicBoolean();
         private final long began = clock.now(TimeUnit.NANOSECONDS);
@@ -100,8 +102,8 @@ public final class BodyIntake {
         private volatile @Nullable HeldBody whole;
         private volatile boolean givenUp;
 
-        Arriving(Object account, int maxBytes, MonoSink<HeldBody> sink, @Nullable Gunzip gunzip) {
-            this.gunzip = gunzip;
+        Arriving(Object account, int maxBytes, MonoSink<HeldBody> sink, boolean gzip) {
+            this.gzip = gzip;
             this.account = account;
             this.maxBytes = maxBytes;
             this.sink = sink;
@@ -109,7 +111,7 @@ public final class BodyIntake {
         }
 
         void begin(Flux<ByteBuf> body) {
-            if (!claim.tryTake(REQUEST_BYTES)) {
+            if (!claim.tryTake(gzip ? REQUEST_BYTES + Gunzip.BYTES : REQUEST_BYTES)) {
                 fail(full());
                 return;
             }
@@ -153,12 +155,17 @@ public final class BodyIntake {
         }
 
         private void expand(ByteBuf part) {
-            if (gunzip == null) {
+            if (!gzip) {
                 add(part);
                 return;
             }
+            Gunzip expanding = gunzip;
+            if (expanding == null) {
+                expanding = new Gunzip();
+                gunzip = expanding;
+            }
             try {
-                gunzip.expand(part, content -> {
+                expanding.expand(part, content -> {
                     add(content);
                     return !ended.get();
                 });
@@ -200,7 +207,8 @@ public final class BodyIntake {
 
         @Override
         protected void hookOnComplete() {
-            if (gunzip != null && !gunzip.isComplete()) {
+            Gunzip expanded = gunzip;
+            if (gzip && (expanded == null || !expanded.isComplete())) {
                 fail(noGzip());
                 return;
             }
@@ -236,8 +244,9 @@ public final class BodyIntake {
         @Override
         protected void hookFinally(SignalType type) {
             stopTimer();
-            if (gunzip != null) {
-                gunzip.close();
+            Gunzip expanded = gunzip;
+            if (expanded != null) {
+                expanded.close();
             }
         }
 

@@ -2,6 +2,7 @@ package dev.culvert.handlers.body;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.handler.codec.DecoderException;
 import io.netty.handler.codec.compression.JdkZlibDecoder;
 import io.netty.handler.codec.compression.ZlibWrapper;
 import java.util.function.Predicate;
@@ -14,6 +15,8 @@ import java.util.function.Predicate;
 final class Gunzip {
     /** Deflate expands to at most 1,032 times the size. */
     private static final int SLICE = 1 << 10;
+    /** The approximate memory of zlib and its window, which is neither heap nor direct memory. */
+    static final int BYTES = 48 << 10;
 
     private final JdkZlibDecoder decoder = new JdkZlibDecoder(ZlibWrapper.GZIP, 0);
     private final EmbeddedChannel channel = new EmbeddedChannel(decoder);
@@ -45,7 +48,11 @@ final class Gunzip {
     synchronized void close() {
         if (!closed) {
             closed = true;
-            channel.finishAndReleaseAll();
+            try {
+                channel.finishAndReleaseAll();
+            } catch (DecoderException e) {
+                // Bytes that are not gzip are decoded once more, and refused again.
+            }
         }
     }
 }

@@ -36,12 +36,9 @@ final class ClientCommand extends PartCommand {
     public Mono<RunningPart> start(ConfigBinding binding) {
         ClientConfig config = binding.value(ClientConfig.class);
         Mono<TunnelClient> started = start(config);
-        return (isDefault(binding) ? started.onErrorResume(ListenException.class, taken -> {
-            log.atWarn()
-                    .addKeyValue("taken", taken.address())
-                    .log("another process has the default health address; this client takes a free port there");
-            return start(config.with(new ClientConfig.Health(new HostPort(taken.address().host(), 0))));
-        }) : started)
+        return started
+                .onErrorResume(failure -> isDefault(binding) && isInUse(failure),
+                        taken -> elsewhere(config))
                 .map(client -> new RunningPart("tunnel-client", Map.of("health", client.healthAddress()),
                         client.ended(), client::stop,
                         (changed, origin) -> client.reload(changed.value(ClientConfig.class), origin)));
@@ -49,6 +46,20 @@ final class ClientCommand extends PartCommand {
 
     private static Mono<TunnelClient> start(ClientConfig config) {
         return TunnelClient.start(config, ClientCommand::tell);
+    }
+
+    private static boolean isInUse(Throwable failure) {
+        return failure instanceof ListenException && String.valueOf(failure.getMessage()).contains("in use");
+    }
+
+    /** Starts a client on a free port: probably another one runs on this machine. */
+    private static Mono<TunnelClient> elsewhere(ClientConfig config) {
+        HostPort taken = config.health().listen();
+        return start(config.with(new ClientConfig.Health(new HostPort(taken.host(), 0))))
+                .doOnNext(client -> log.atWarn()
+                        .addKeyValue("taken", taken)
+                        .addKeyValue("ask", "culvert client status --health http://" + client.healthAddress())
+                        .log("another process has the default health address, so this client took a free port"));
     }
 
     private static boolean isDefault(ConfigBinding binding) {

@@ -53,6 +53,10 @@ public final class ConnectionPlace {
     /** The connection carries a request, or a session whose peer has proven who it is. */
     public void busy() {
         busy = true;
+    }
+
+    /** A runtime has answered the connection's source, or its peer has proven who it is. */
+    public void served() {
         if (places != null) {
             places.know(source);
         }

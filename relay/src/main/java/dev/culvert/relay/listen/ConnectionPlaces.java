@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * Busy connections give way to nobody; an eighth more than the maximum is for newcomers when nearly all are
  * busy. Callable from any thread.
  *
- * <p>A source is known for ten minutes after it sent a request or proved a session, with its
+ * <p>A source is known for ten minutes after a runtime answered it or it proved a session, with its
  * {@value #FEW_OF_SOURCE} newest silent connections: silent strangers do not close the new connections of
  * callers that were there before them.
  *
@@ -95,9 +95,9 @@ final class ConnectionPlaces {
      * An admission.
      *
      * @param place null: there is none
-     * @param gaveWay the connection that must close for it, unless something comes from it before; null: none
+     * @param gaveWay the connections that must close for it, each unless something comes from it before
      */
-    record Admission(@Nullable ConnectionPlace place, @Nullable Silent gaveWay) {}
+    record Admission(@Nullable ConnectionPlace place, List<Silent> gaveWay) {}
 
     ConnectionPlaces(int max) {
         this.max = max;
@@ -106,18 +106,30 @@ final class ConnectionPlaces {
 
     /** Takes a place for a connection, which is returned by {@link #close}. */
     synchronized Admission open(SourceAddress source, Channel channel) {
-        Silent gaveWay = null;
+        List<Silent> gaveWay = List.of();
         if (open.size() >= max + newcomers || open.size() >= max && !areFewSilent()) {
-            gaveWay = nextToGiveWay();
-            if (gaveWay != null) {
-                close(gaveWay.place);
-            } else if (open.size() >= max + newcomers) {
-                return new Admission(null, null);
+            gaveWay = giveWay();
+            if (gaveWay.isEmpty() && open.size() >= max + newcomers) {
+                return new Admission(null, gaveWay);
             }
         }
         var place = new ConnectionPlace(source, channel, this);
         add(place);
         return new Admission(place, gaveWay);
+    }
+
+    /** One gives way, and more while connections that were to give way have stayed. */
+    private List<Silent> giveWay() {
+        List<Silent> all = new ArrayList<>(1);
+        do {
+            Silent next = nextToGiveWay();
+            if (next == null) {
+                break;
+            }
+            close(next.place);
+            all.add(next);
+        } while (open.size() >= max + newcomers);
+        return all;
     }
 
     private void add(ConnectionPlace place) {
@@ -126,7 +138,7 @@ final class ConnectionPlaces {
         }
     }
 
-    /** The source has sent a request or proved a session. Takes no lock. */
+    /** The source has been answered, or has proved a session. Takes no lock. */
     void know(SourceAddress source) {
         standings.note(LISTENER, source, Standing.SERVED, System.nanoTime());
     }

@@ -110,11 +110,10 @@ public final class HandshakeGate {
             return false;
         }
         ConnectionPlaces.Admission admission = connections.open(source, channel);
-        ConnectionPlaces.Silent gaveWay = admission.gaveWay();
-        if (gaveWay != null) {
+        admission.gaveWay().forEach(gaveWay -> {
             tooManyInAll.increment();
             end(gaveWay);
-        }
+        });
         ConnectionPlace place = admission.place();
         if (place == null) {
             tooManyInAll.increment();

@@ -145,6 +145,9 @@ public final class Endpoints {
 
     /** Records a response from an address. */
     public void succeeded(Endpoint endpoint) {
+        if (!trouble.isEmpty()) {
+            trouble = "";
+        }
         if (!endpoint.isSpotless()) {
             restore(endpoint);
         }
@@ -215,6 +218,7 @@ public final class Endpoints {
         if (asked != epoch) {
             return false;
         }
+        trouble = "";
         if (!current.isEmpty() && nanoClock.getAsLong() - goodUntilNanos >= 0) {
             current.stream().filter(Endpoint::isEjected).forEach(this::restore);
             current = List.of();

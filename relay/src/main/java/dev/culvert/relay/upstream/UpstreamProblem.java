@@ -12,7 +12,8 @@ import io.netty.handler.ssl.NotSslRecordException;
 import io.netty.handler.ssl.SslHandshakeTimeoutException;
 import java.nio.channels.ClosedChannelException;
 import java.time.Duration;
-import java.util.Locale;
+import java.util.regex.Pattern;
+import javax.net.ssl.SSLException;
 
 /** The problems of forwarding to upstreams. None names an inner host. */
 public final class UpstreamProblem {
@@ -54,6 +55,9 @@ public final class UpstreamProblem {
     public static final Problem BROKEN_CONNECTION = Problem.of(Cause.UPSTREAM_RESET, Hop.UPSTREAM,
             "the upstream reset the connection");
 
+    /** How BoringSSL and Java report an alert. */
+    private static final Pattern ALERT = Pattern.compile("_ALERT_|^(?:Received|\\(\\w+\\)) .*alert");
+
     private UpstreamProblem() {}
 
     public static Problem refused(String detail) {
@@ -88,10 +92,13 @@ public final class UpstreamProblem {
                     return "the upstream closed the connection during the TLS handshake";
                 }
                 default -> {
-                    if (String.valueOf(cause.getMessage()).toLowerCase(Locale.ROOT).contains("alert")) {
-                        return "the upstream refused the TLS handshake";
-                    }
+                    // The cause below says more.
                 }
+            }
+        }
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause instanceof SSLException && ALERT.matcher(String.valueOf(cause.getMessage())).find()) {
+                return "the upstream refused the TLS handshake";
             }
         }
         return "the TLS handshake with the upstream failed";

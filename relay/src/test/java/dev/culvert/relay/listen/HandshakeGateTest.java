@@ -132,7 +132,7 @@ class HandshakeGateTest {
     @Test
     void silentStrangersDoNotCloseTheNewConnectionsOfAKnownSource() {
         admit(QUIET);
-        ConnectionPlace.of(open.getFirst()).busy(); // a request
+        ConnectionPlace.of(open.getFirst()).served(); // an answer
         open.getFirst().close();
         for (int i = 0; i < 3; i++) {
             admit(QUIET);
@@ -155,7 +155,7 @@ class HandshakeGateTest {
             assertThat(large.admit(QUIET, channel)).isTrue();
             open.add(channel);
             if (i == 0) {
-                ConnectionPlace.of(channel).busy();
+                ConnectionPlace.of(channel).served();
                 channel.close();
             }
         }
@@ -172,8 +172,25 @@ class HandshakeGateTest {
             admit(source(i));
         }
         ConnectionPlace.of(open.getFirst()).greeted();
-
         assertThat(whichAreOpen()).containsExactly(true, true, true, true, true, true);
+
+        admit(source(6));
+        assertThat(whichAreOpen()).as("the bound holds again").filteredOn(each -> each).hasSize(5);
+    }
+
+    @Test
+    void aRefusedRequestMakesNoSourceKnown() {
+        admit(QUIET);
+        ConnectionPlace.of(open.getFirst()).busy();
+        open.getFirst().close();
+        for (int i = 0; i < 3; i++) {
+            admit(QUIET);
+        }
+        for (int i = 2; i < 10; i++) {
+            admit(source(i));
+        }
+
+        assertThat(whichAreOpen().subList(0, 4)).containsOnly(false);
     }
 
     @Test

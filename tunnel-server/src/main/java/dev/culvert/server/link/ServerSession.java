@@ -194,7 +194,9 @@ public final class ServerSession implements SessionListener {
 
     /** The connection is set up: it holds no place of those that are being opened any more. */
     private void established() {
-        ConnectionPlace.of(channel).busy();
+        ConnectionPlace place = ConnectionPlace.of(channel);
+        place.busy();
+        place.served();
         SessionAdmission.opened(channel);
         LoopPlacement.opened(channel);
         HandshakeFairness.over(channel);

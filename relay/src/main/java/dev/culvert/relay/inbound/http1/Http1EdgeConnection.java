@@ -359,6 +359,11 @@ public final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
         }
     }
 
+    /** A runtime has answered. */
+    void served() {
+        Objects.requireNonNull(place).served();
+    }
+
     /** The next pipelined request of the source may begin: a response began, or nothing is in progress. */
     void turnOver() {
         if (turn != null) {

@@ -143,6 +143,7 @@ final class Http1EdgeStream implements EdgeStream {
     @Override
     public void head(Http2Headers head, boolean ended, boolean upgrade) {
         connection.turnOver();
+        connection.served();
         HttpResponseStatus code = HttpResponseStatus.parseLine(head.status());
         if (upgrade && code.code() == 101) {
             upgraded(head, code);

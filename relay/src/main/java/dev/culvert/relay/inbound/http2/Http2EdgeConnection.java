@@ -179,6 +179,11 @@ public final class Http2EdgeConnection extends Http2ConnectionHandler {
         flushLater();
     }
 
+    /** A runtime has answered. */
+    void served() {
+        Objects.requireNonNull(place).served();
+    }
+
     /** The exchange of a stream is over. */
     void finished(Http2Stream stream) {
         stream.removeProperty(sides);

@@ -100,6 +100,7 @@ final class Http2EdgeStream implements EdgeStream {
 
     @Override
     public void head(Http2Headers head, boolean ended, boolean upgrade) {
+        connection.served();
         ForwardingRules.response(head, false);
         if (upgrade && "101".contentEquals(head.status())) {
             // RFC 8441 §5: success is 200, and the fields of the HTTP/1.1 handshake are not used
