@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** The edge's time-outs, each short where it is the one that is met. */
 class EdgeTimeoutsIT {
     private static final Duration LONG = Duration.ofMinutes(1);
-    private static final Duration SHORT = Duration.ofMillis(300);
+    private static final Duration SHORT = Duration.ofMillis(500);
     private static final String HALF_A_HEAD = "GET / HTTP/1.1\r\nHost: acme";
 
     private EdgeFixture edge = new EdgeFixture(EdgeFixture.limits(LONG, LONG, LONG, LONG));
