@@ -192,6 +192,7 @@ public record AppProxyConfig(
      * @param maxProcesses the maximum number of concurrent requests, 1..1024
      * @param maxDuration the limit for one whole request
      * @param maxProcessMemory the maximum size of the private memory of each process, 64 MiB or more
+     * @param maxPush the maximum size of the pack of a push, 1 MiB or more
      */
     public record Git(
             @Setting("Folder of bare repositories, each named <repository>.git") Path repositories,
@@ -199,7 +200,9 @@ public record AppProxyConfig(
             @Setting(value = "Whether everybody may fetch although controlPlane knows users; pushes ask in any case", byDefault = "false") boolean anonymousReads,
             @Setting(value = "Git processes at the same time; beyond it requests are answered 503", byDefault = "32", accepts = "1..1024") int maxProcesses,
             @Setting(value = "How long one Git request may take; an hour lets slow links clone large repositories", byDefault = "1h", accepts = "1s or more") Duration maxDuration,
-            @Setting(value = "Memory of one Git process; a repository of some million objects needs more", byDefault = "256MiB", accepts = "64MiB or more") ByteSize maxProcessMemory) {
+            @Setting(value = "Memory of one Git process; a repository of some million objects needs more", byDefault = "256MiB", accepts = "64MiB or more") ByteSize maxProcessMemory,
+            @Setting(value = "Largest pack that a push may send", byDefault = "2GiB", accepts = "1MiB or more") ByteSize maxPush) {
+        private static final ByteSize PUSH = ByteSize.parse("2GiB");
         private static final ByteSize PROCESS_MEMORY = ByteSize.parse("256MiB");
 
         public Git {
@@ -213,12 +216,15 @@ public record AppProxyConfig(
                 throw new ConfigException("maxProcessMemory",
                         "64MiB or more; remove the key for the default 256MiB");
             }
+            if (maxPush.bytes() < 1 << 20) {
+                throw new ConfigException("maxPush", "1MiB or more; remove the key for the default 2GiB");
+            }
         }
 
-        /** Makes a handler whose processes have the default memory. */
+        /** Makes a handler with the default memory of processes and size of pushes. */
         public Git(Path repositories, boolean allowPush, boolean anonymousReads, int maxProcesses,
                 Duration maxDuration) {
-            this(repositories, allowPush, anonymousReads, maxProcesses, maxDuration, PROCESS_MEMORY);
+            this(repositories, allowPush, anonymousReads, maxProcesses, maxDuration, PROCESS_MEMORY, PUSH);
         }
 
         /** Makes a read-only handler with the defaults. */

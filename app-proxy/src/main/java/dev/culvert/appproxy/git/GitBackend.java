@@ -281,6 +281,7 @@ final class GitBackend {
         configure(environment, "http.receivepack", Boolean.toString(settings.allowPush()));
         configure(environment, "core.bigFileThreshold", WHOLE_FILES);
         configure(environment, "core.deltaBaseCacheLimit", CACHED_DELTA_BASES);
+        configure(environment, "receive.maxInputSize", Long.toString(settings.maxPush().bytes()));
         configure(environment, "pack.threads", "1");
         configure(environment, "pack.deltaCacheSize", KEPT_DELTAS);
         configure(environment, "pack.windowMemory", DELTA_WINDOW);

@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.culvert.appproxy.AppProxyConfig;
 import dev.culvert.appproxy.GitCommand;
+import dev.culvert.config.ByteSize;
 import dev.culvert.handlers.spi.EdgeRequest;
 import dev.culvert.handlers.spi.EdgeResponse;
 import dev.culvert.handlers.spi.HandlerException;
@@ -22,8 +23,10 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.Random;
 import java.util.zip.DeflaterOutputStream;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.AfterEach;
@@ -240,23 +243,36 @@ class GitBackendTest {
     /** A commit of 400 MiB, which Git reads whole, is half a MB of a pack. */
     @Test
     void aProcessThatWantsTooMuchMemoryFails() throws Exception {
-        byte[] pack = pack(400 << 20);
+        byte[] pack = pack(new byte[1 << 20], 400);
+
+        assertThat(pack).hasSizeLessThan(1 << 20);
+        assertThat(push(pack)).contains("unpack ").doesNotContain("unpack ok");
+    }
+
+    @Test
+    void aPushLargerThanItsLimitFails() throws Exception {
+        backend = new GitBackend(new AppProxyConfig.Git(repositories, true, false, 1, Duration.ofHours(1),
+                ByteSize.parse("256MiB"), ByteSize.parse("1MiB")), clock);
+        byte[] noise = new byte[2 << 20];
+        new Random(7).nextBytes(noise);
+
+        assertThat(push(pack(noise, 1))).contains("unpack ").doesNotContain("unpack ok");
+        assertThat(push(pack(Arrays.copyOf(noise, 1 << 19), 1))).contains("unpack ok");
+    }
+
+    /** What Git answers to a push of a pack. */
+    private String push(byte[] pack) {
         String head = "0".repeat(40) + " " + "1".repeat(40) + " refs/heads/main\0report-status";
         ByteBuf body = Unpooled.buffer()
                 .writeBytes(String.format("%04x%s0000", head.length() + 4, head)
                         .getBytes(StandardCharsets.US_ASCII))
                 .writeBytes(pack);
 
-        Mono<String> answer = serve("git-receive-pack", Flux.defer(() -> Flux.just(body)))
+        return Objects.requireNonNull(serve("git-receive-pack", Flux.defer(() -> Flux.just(body)))
                 .flatMapMany(response -> ((EdgeResponse.Http) response).body())
                 .map(GitBackendTest::text)
-                .reduce("", String::concat);
-
-        assertThat(pack).hasSizeLessThan(1 << 20);
-        StepVerifier.create(answer)
-                .assertNext(text -> assertThat(text).contains("unpack ").doesNotContain("unpack ok"))
-                .verifyComplete();
-        awaitFree();
+                .reduce("", String::concat)
+                .block(TIME));
     }
 
     private static byte[] gzip(byte[] text, int times) {
@@ -271,8 +287,9 @@ class GitBackendTest {
         return packed.toByteArray();
     }
 
-    /** A pack of one commit that consists of zeros (gitformat-pack(5)). */
-    private static byte[] pack(int size) throws Exception {
+    /** A pack of one commit (gitformat-pack(5)): the block, again and again. */
+    private static byte[] pack(byte[] block, int times) throws Exception {
+        int size = block.length * times;
         var pack = new ByteArrayOutputStream();
         pack.writeBytes("PACK\0\0\0\2\0\0\0\1".getBytes(StandardCharsets.ISO_8859_1));
         int rest = size >>> 4;
@@ -283,9 +300,8 @@ class GitBackendTest {
         }
         pack.write(rest);
         try (var deflated = new DeflaterOutputStream(pack)) {
-            byte[] zeros = new byte[1 << 20];
-            for (int i = 0; i < size >> 20; i++) {
-                deflated.write(zeros);
+            for (int i = 0; i < times; i++) {
+                deflated.write(block);
             }
         }
         pack.writeBytes(MessageDigest.getInstance("SHA-1").digest(pack.toByteArray()));
