@@ -18,9 +18,6 @@ import org.slf4j.LoggerFactory;
  * cause at most one line in ten seconds. Safe for use by any thread.
  */
 public final class RouteFigures {
-    /** Counts in no metric. */
-    public static final RouteFigures NONE = new RouteFigures("none", meter -> {});
-
     private static final Logger log = LoggerFactory.getLogger(RouteFigures.class);
     private static final Duration INTERVAL = Duration.ofSeconds(10);
     private static final String ANSWERED = "answered";
@@ -37,6 +34,15 @@ public final class RouteFigures {
         this.route = route;
         this.meters = meters;
         meters.accept(registry -> register(registry, ANSWERED, answered));
+    }
+
+    /**
+     * Figures that are in no metric: they log alone.
+     *
+     * @param name the route in the log
+     */
+    public static RouteFigures uncounted(String name) {
+        return new RouteFigures(name, meter -> {});
     }
 
     private void register(MeterRegistry registry, String outcome, LongAdder count) {

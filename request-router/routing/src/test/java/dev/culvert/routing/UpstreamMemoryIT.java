@@ -33,7 +33,7 @@ class UpstreamMemoryIT {
     private final Upstreams upstreams = new Upstreams(UpstreamLimits.defaults(), UpstreamNames.DNS,
             UpstreamTrust.NONE, now::get);
     private final Relay relay = (request, response) -> upstreams.open(request,
-            new UpstreamCall(address, "/", RouteFigures.NONE), response);
+            new UpstreamCall(address, "/", RouteFigures.uncounted("test")), response);
 
     @AfterEach
     void close() {

@@ -11,6 +11,7 @@ import dev.culvert.relay.outbound.Upstreams;
 import dev.culvert.relay.quota.RuntimeQuota;
 import dev.culvert.relay.tls.PostQuantum;
 import dev.culvert.relay.tls.TlsLink;
+import dev.culvert.relay.upstream.RouteFigures;
 import dev.culvert.relay.upstream.UpstreamLimits;
 import dev.culvert.relay.upstream.UpstreamNames;
 import dev.culvert.relay.upstream.UpstreamTls;
@@ -98,7 +99,8 @@ public final class DirectHosts implements DirectUpstreams {
      * trailers that state who the caller is; {@link #guarded} does that for heads.
      */
     public Relay relay(String id, RuntimeUpstream upstream, RuntimeQuota quota) {
-        return new DirectRelay(() -> upstreams(id, upstream), upstream.address(), quota);
+        return new DirectRelay(() -> upstreams(id, upstream), upstream.address(), quota,
+                RouteFigures.uncounted(id));
     }
 
     /** Puts in front of a host's admission what removes the fields that state who the caller is. */

@@ -11,6 +11,7 @@ import dev.culvert.relay.ResponseSink;
 import dev.culvert.relay.SwallowingSink;
 import dev.culvert.relay.outbound.Upstreams;
 import dev.culvert.relay.quota.RuntimeQuota;
+import dev.culvert.relay.upstream.RouteFigures;
 import dev.culvert.relay.upstream.UpstreamAddress;
 import java.util.function.Supplier;
 
@@ -22,12 +23,18 @@ final class DirectRelay implements Relay {
     private final Supplier<Upstreams> upstreams;
     private final UpstreamAddress address;
     private final RuntimeQuota quota;
+    private final RouteFigures figures;
 
-    /** @param upstreams the present connections; asked for each request, as a change may replace them */
-    DirectRelay(Supplier<Upstreams> upstreams, UpstreamAddress address, RuntimeQuota quota) {
+    /**
+     * @param upstreams the present connections; asked for each request, as a change may replace them
+     * @param figures log the upstream's faults
+     */
+    DirectRelay(Supplier<Upstreams> upstreams, UpstreamAddress address, RuntimeQuota quota,
+            RouteFigures figures) {
         this.upstreams = upstreams;
         this.address = address;
         this.quota = quota;
+        this.figures = figures;
     }
 
     /** A request that announces a body takes no connection until the body begins. */
@@ -43,7 +50,7 @@ final class DirectRelay implements Relay {
     }
 
     private RequestSink enter(RelayRequest request, ResponseSink response) {
-        var sent = new DirectRequest(upstreams.get(), address, quota, request, response);
+        var sent = new DirectRequest(upstreams.get(), address, quota, figures, request, response);
         sent.enter();
         return sent;
     }

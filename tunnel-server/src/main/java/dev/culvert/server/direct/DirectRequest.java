@@ -32,17 +32,19 @@ final class DirectRequest implements RequestSink {
     private final Upstreams upstreams;
     private final UpstreamAddress address;
     private final RuntimeQuota quota;
+    private final RouteFigures figures;
     private final RelayRequest request;
     private final ResponseSink response;
     private final StreamPlace place;
     private RequestSink target = SwallowingSink.INSTANCE;
     private boolean done;
 
-    DirectRequest(Upstreams upstreams, UpstreamAddress address, RuntimeQuota quota, RelayRequest request,
-            ResponseSink response) {
+    DirectRequest(Upstreams upstreams, UpstreamAddress address, RuntimeQuota quota,
+            RouteFigures figures, RelayRequest request, ResponseSink response) {
         this.upstreams = upstreams;
         this.address = address;
         this.quota = quota;
+        this.figures = figures;
         this.request = request;
         this.response = response;
         this.place = new StreamPlace(quota.streams(), request.ended());
@@ -57,7 +59,7 @@ final class DirectRequest implements RequestSink {
         }
         response.opened();
         String path = String.valueOf(request.fields().path());
-        RequestSink opened = upstreams.open(request, new UpstreamCall(address, path, RouteFigures.NONE),
+        RequestSink opened = upstreams.open(request, new UpstreamCall(address, path, figures),
                 new Answer());
         if (!done) {
             target = opened;
