@@ -9,7 +9,7 @@ import java.util.Map;
 /** The ways to install the chart, each with a file of values in {@code examples}. */
 enum Mode {
     TUNNEL("client app-proxy"), INGRESS("router app-proxy"), HTTP_ROUTE("router app-proxy"), EXPLICIT_URL(
-            "router app-proxy"), SINGLE_NAMESPACE("client app-proxy"), EVERYTHING(
+            "router app-proxy"), SINGLE_NAMESPACE("client app-proxy"), GITHUB("client app-proxy"), EVERYTHING(
                     "client app-proxy server"), VOLUMES(
                             "client app-proxy"), ROUTER_WITHOUT_VOLUME("router"), SERVER("server");
 
