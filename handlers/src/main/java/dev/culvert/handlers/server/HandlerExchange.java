@@ -75,7 +75,9 @@ final class HandlerExchange {
             target = HandlerTarget.originForm(incoming.method(), incoming.uri(), incoming.requestHeaders(),
                     incoming.version().equals(HttpVersion.HTTP_1_0));
         } catch (EdgeException e) {
-            if (e.problem().cause() == Cause.BAD_REQUEST || hasLength(incoming.requestHeaders())) {
+            boolean ambiguous = e.problem().cause() == Cause.BAD_REQUEST
+                    || incoming.method().equals(HttpMethod.CONNECT); // the bytes behind it are no request
+            if (ambiguous || hasLength(incoming.requestHeaders())) {
                 outgoing.keepAlive(false); // where the next request begins is in doubt
             }
             return send(failed(e));
