@@ -6,6 +6,7 @@ import dev.culvert.launcher.Captured;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -75,6 +76,18 @@ class RouterCommandTest {
                 .contains("routes[1] /a/b/: the method is none of POST");
         assertThat(explain("http://x.example.com/a/b", "--method", "POST").out())
                 .contains("routes[1] /a/b/: there is no field x-env: staging");
+    }
+
+    @Test
+    void whatNoListenerReadsGoesNowhere() throws IOException {
+        for (String target : List.of("/a b", "/a?x=#1", "http://x.example.com/a?b c", "/\u00e4")) {
+            Captured captured = explain(target);
+            assertThat(captured.exitCode()).as(target).isEqualTo(1);
+            assertThat(captured.out())
+                    .contains("is refused by the listener, with 400 bad-request: the target has a");
+        }
+        assertThat(explain("/a", "--method", "TRACE").out())
+                .contains("by the listener, with 405 method-not-allowed");
     }
 
     @Test

@@ -1,5 +1,8 @@
 package dev.culvert.routing;
 
+import dev.culvert.http.path.TargetForm;
+import dev.culvert.http.problem.EdgeException;
+import dev.culvert.http.problem.Problem;
 import dev.culvert.relay.route.RouteQuery;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -28,6 +31,10 @@ public record RouteExplanation(boolean isForwarded, String outcome, List<String>
         RouteMatch match = table.match(query, query::caller);
         Route taken = table.find(query);
         List<String> reasons = reasons(table.routes(), taken, query);
+        Problem unread = unread(query);
+        if (unread != null) {
+            return refused(query, "by the listener, ", unread, reasons);
+        }
         return switch (match) {
             case RouteMatch.Forward to -> new RouteExplanation(
                     true, query.method() + " " + query.path() + " goes to "
@@ -37,12 +44,26 @@ public record RouteExplanation(boolean isForwarded, String outcome, List<String>
                                     ? ", stored first where there is an inbox"
                                     : ""),
                     reasons);
-            case RouteMatch.Refused refused -> new RouteExplanation(false,
-                    query.method() + " " + query.path() + " is refused with "
-                            + refused.problem().cause().status() + " "
-                            + refused.problem().cause().word() + ": " + refused.problem().detail(),
-                    reasons);
+            case RouteMatch.Refused refused -> refused(query, "", refused.problem(), reasons);
         };
+    }
+
+    private static RouteExplanation refused(RouteQuery query, String where, Problem problem,
+            List<String> reasons) {
+        return new RouteExplanation(false, query.method() + " " + query.path() + " is refused " + where
+                + "with " + problem.cause().status() + " " + problem.cause().word() + ": " + problem.detail(),
+                reasons);
+    }
+
+    /** Why no listener would read the request; null: it would. */
+    private static @Nullable Problem unread(RouteQuery query) {
+        try {
+            TargetForm.requireServed(query.method());
+            TargetForm.checked(query.path() + query.query());
+            return null;
+        } catch (EdgeException e) {
+            return e.problem();
+        }
     }
 
     /**
