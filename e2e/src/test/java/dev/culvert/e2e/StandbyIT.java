@@ -125,6 +125,7 @@ class StandbyIT {
         Disposable calling = load.start();
         load.awaitMore(SOME);
 
+        await().atMost(PATIENCE).until(() -> platform.sessions().size() == 2); // the owner's connections
         platform.disconnectAll();
         awaitOwner(high);
         await().atMost(PATIENCE).until(first::isWaiting);
