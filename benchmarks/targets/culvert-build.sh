@@ -5,6 +5,14 @@
 set -eu
 umask 077
 
+# Variables of the user's own server would change what is measured.
+for name in $(env | sed -n 's/^\(CULVERT_[A-Z0-9_]*\)=.*/\1/p'); do
+    case $name in
+        CULVERT_BUILD | CULVERT_JAVA_OPTS | CULVERT_SCHEDULING) ;;
+        *) unset "$name" ;;
+    esac
+done
+
 # $1: the name of a field of JSON text in standard input
 field() {
     sed -n 's/.*"'"$1"'" *: *"\([^"]*\)".*/\1/p' | head -n 1

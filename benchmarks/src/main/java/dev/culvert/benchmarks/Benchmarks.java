@@ -1,6 +1,9 @@
 package dev.culvert.benchmarks;
 
 import dev.culvert.benchmarks.process.BenchException;
+import dev.culvert.config.Reason;
+import java.io.IOException;
+import java.nio.file.FileSystemException;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -14,6 +17,7 @@ import picocli.CommandLine.Spec;
  */
 public final class Benchmarks {
     private static final int USAGE = 64;
+    private static final int UNAVAILABLE = 69;
 
     private Benchmarks() {}
 
@@ -41,9 +45,19 @@ public final class Benchmarks {
                 command.getErr().println("culvert bench: " + known.getMessage());
                 return known.exitCode();
             }
+            if (failure instanceof IOException) { // a folder that can't be written, a program that is away
+                command.getErr().println("culvert bench: " + file(failure) + Reason.of(failure));
+                return UNAVAILABLE;
+            }
             throw failure;
         });
         return line;
+    }
+
+    private static String file(Exception failure) {
+        return failure instanceof FileSystemException named && named.getFile() != null
+                ? named.getFile() + ": "
+                : "";
     }
 
     private static int wrongUsage(ParameterException wrong, String[] args) {

@@ -5,13 +5,17 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.culvert.benchmarks.process.BenchException;
 import dev.culvert.benchmarks.result.Usage;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.file.NoSuchFileException;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.Callable;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
+import picocli.CommandLine.Command;
 
 class BenchTest {
     private static final String WRK = """
@@ -75,6 +79,27 @@ class BenchTest {
 
         assertThat(code).isEqualTo(78);
         assertThat(err.toString()).startsWith("culvert bench: none.yaml: no such file");
+    }
+
+    @Test
+    void aFailureOfAFileNamesItWithoutAStackTrace() {
+        var err = new StringWriter();
+
+        int code = Benchmarks.commandLine()
+                .addSubcommand("fail", new FailingCommand())
+                .setErr(new PrintWriter(err, true))
+                .execute("fail");
+
+        assertThat(code).isEqualTo(69);
+        assertThat(err.toString().strip()).isEqualTo("culvert bench: admin.token: no such file or folder");
+    }
+
+    @Command(name = "fail")
+    static final class FailingCommand implements Callable<Integer> {
+        @Override
+        public Integer call() throws IOException {
+            throw new NoSuchFileException("admin.token");
+        }
     }
 
     @Test

@@ -24,6 +24,12 @@ public @interface Setting {
      */
     String key() default "";
 
+    /**
+     * The environment variable, if the one that the key's words make has another meaning. Empty: that of the
+     * words.
+     */
+    String variable() default "";
+
     /** The default in the notation of the file. Empty: no default. */
     String byDefault() default "";
 

@@ -14,10 +14,11 @@ import java.util.Locale;
  * @param group the optional group of the setting, or empty; the setting is required only if the group is used
  * @param fileOnly whether only the file can set it, not a flag or a variable
  * @param isSwitch whether the flag may be given without a value
+ * @param ownVariable the environment variable, if it is not the one that the key's words make; else empty
  */
 public record SettingInfo(String key, String type, String byDefault, String doc, boolean required,
         String group, boolean fileOnly,
-        boolean isSwitch) {
+        boolean isSwitch, String ownVariable) {
 
     /** The flag: {@code --edge-tls-key}. */
     public String flag() {
@@ -26,6 +27,11 @@ public record SettingInfo(String key, String type, String byDefault, String doc,
 
     /** The environment variable: {@code CULVERT_EDGE_TLS_KEY}. */
     public String variable() {
+        return ownVariable.isEmpty() ? variableOfWords() : ownVariable;
+    }
+
+    /** The variable that the key's words make, which sets something else if there is an own variable. */
+    public String variableOfWords() {
         return "CULVERT_" + words('_').toUpperCase(Locale.ROOT);
     }
 

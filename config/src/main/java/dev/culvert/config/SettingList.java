@@ -51,7 +51,8 @@ final class SettingList {
                 && !(field.shape() instanceof Shape.Group);
         boolean isSwitch = field.shape() instanceof Shape.One one && one.type() == boolean.class;
         String doc = field.setting() == null ? "" : field.setting().value();
+        String variable = field.setting() == null ? "" : field.setting().variable();
         return new SettingInfo(key, field.accepts(), field.byDefault(), doc, required,
-                required ? optionalGroup : "", fileOnly, isSwitch);
+                required ? optionalGroup : "", fileOnly, isSwitch, variable);
     }
 }

@@ -20,6 +20,8 @@ final class SettingTexts {
 
     private final Map<String, Shape> shapes = new LinkedHashMap<>();
     private final Map<String, String> keysByVariable = new TreeMap<>();
+    /** Variables that look like those of a setting, and are not. */
+    private final Map<String, SettingInfo> lookalikes = new TreeMap<>();
     private final Map<String, String> keysByFlag = new TreeMap<>();
 
     SettingTexts(List<Shape.Group> roots, ConfigSources sources) {
@@ -96,6 +98,9 @@ final class SettingTexts {
                 SettingInfo info = SettingList.info(field, key);
                 shapes.put(key, field.shape());
                 keysByVariable.put(info.variable(), key);
+                if (!info.ownVariable().isEmpty()) {
+                    lookalikes.put(info.variableOfWords(), info);
+                }
                 keysByFlag.put(info.flag(), key);
             }
         }
@@ -103,8 +108,12 @@ final class SettingTexts {
 
     private void variable(String name, String text) {
         String key = keysByVariable.get(name);
+        SettingInfo meant = lookalikes.get(name);
         if (key != null) {
             put(key, text, Origin.of(name));
+        } else if (meant != null) {
+            warnings.add(name + " does not set " + meant.key() + " of this part: ignored (expected: "
+                    + meant.variable() + ")");
         } else if (name.startsWith(PREFIX)) {
             warnings.add(name + " names no setting of this part: ignored"
                     + NearestWord.hint(name, keysByVariable.keySet()));

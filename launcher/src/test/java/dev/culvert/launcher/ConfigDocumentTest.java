@@ -60,7 +60,9 @@ class ConfigDocumentTest {
         String fallback = setting.byDefault().isEmpty()
                 ? setting.required() ? required(setting) : "–"
                 : "`" + setting.byDefault() + "`";
-        String only = setting.fileOnly() ? " (file only)" : "";
+        String only = setting.fileOnly()
+                ? " (file only)"
+                : setting.ownVariable().isEmpty() ? "" : " (variable `" + setting.variable() + "`)";
         return "| `" + setting.key() + "`" + only + " | " + escaped(setting.doc()) + " | "
                 + escaped(setting.type())
                 + " | " + fallback + " |";

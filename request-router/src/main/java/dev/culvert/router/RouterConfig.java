@@ -179,7 +179,7 @@ public record RouterConfig(
      */
     public record Admin(
             @Setting("Address of the admin API for the inbox, which culvert webhook calls: plain HTTP on a loopback address, unless admin.tls is set. Default: none") HostPort listen,
-            @Nullable @Setting("File of its bearer token; made with mode 0600 when absent. Default: admin.token in dataDir") Path tokenFile,
+            @Nullable @Setting(value = "File of its bearer token; made with mode 0600 when absent. Default: admin.token in dataDir", variable = "CULVERT_ROUTER_ADMIN_TOKEN_FILE") Path tokenFile,
             @Setting(value = "Names by which it is called, beside addresses and localhost; requests by another name are answered 421, because a stranger's name may lead there (DNS rebinding)", accepts = "DNS names without port, as router.argo.svc", byDefault = "") List<String> hosts,
             @Nullable AdminTls tls) {
         private static final String TOKEN = "admin.token";

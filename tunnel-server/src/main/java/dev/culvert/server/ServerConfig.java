@@ -388,7 +388,7 @@ public record ServerConfig(
      */
     public record Admin(
             @Setting(value = "Address of the admin API, web page and metrics; loopback because it is plain HTTP without admin.tls", byDefault = "127.0.0.1:9090") HostPort listen,
-            @Setting(value = "File of the admin API's bearer token; made with mode 0600 when absent", byDefault = "admin.token") Path tokenFile,
+            @Setting(value = "File of the admin API's bearer token; made with mode 0600 when absent", variable = "CULVERT_SERVER_ADMIN_TOKEN_FILE", byDefault = "admin.token") Path tokenFile,
             @Setting(value = "Names by which the admin listener is called, besides addresses and localhost; requests by another name are answered 421, because a stranger's name may lead there (DNS rebinding)", accepts = "host names, as admin.example.com", byDefault = "") List<String> hosts,
             @Nullable Tls tls) {
         public Admin {

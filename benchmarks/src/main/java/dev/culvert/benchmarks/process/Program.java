@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -42,11 +43,22 @@ public final class Program implements AutoCloseable {
                 .orElse(null);
     }
 
+    /** Removes the user's variables for Culvert, which would change what is measured. */
+    static void clean(Map<String, String> environment) {
+        environment.keySet().removeIf(name -> name.startsWith("CULVERT_"));
+    }
+
+    private static ProcessBuilder builder(List<String> command) {
+        ProcessBuilder builder = new ProcessBuilder(command);
+        clean(builder.environment());
+        return builder;
+    }
+
     /** Starts a program whose output goes to a file. */
     public static Program start(Path log, List<String> command) {
         try {
             return new Program(
-                    new ProcessBuilder(command).redirectErrorStream(true)
+                    builder(command).redirectErrorStream(true)
                             .redirectOutput(log.toFile())
                             .start(),
                     log);
@@ -58,7 +70,7 @@ public final class Program implements AutoCloseable {
     /** Runs a program to its end and returns what it printed. */
     public static String run(List<String> command) {
         try {
-            Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+            Process process = builder(command).redirectErrorStream(true).start();
             String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
             if (process.waitFor() != 0) {
                 throw BenchException

@@ -20,7 +20,10 @@ import org.jspecify.annotations.Nullable;
  * @param type the record of the service
  */
 public record PartConfig(Class<? extends Record> type) {
-    /** Variables that the launcher itself reads, which are never reported as unknown. */
+    /**
+     * Variables that the launcher itself reads, which are never reported as unknown. A part whose
+     * key looks like one says so, because none of them sets a key.
+     */
     private static final List<String> LAUNCHER_VARIABLES = List.of("CULVERT_CONFIG", "CULVERT_JAVA_OPTS",
             "CULVERT_SCHEDULING",
             "CULVERT_ADMIN", "CULVERT_ADMIN_TOKEN_FILE", "CULVERT_ADMIN_CA", "CULVERT_OUTPUT");
@@ -38,8 +41,8 @@ public record PartConfig(Class<? extends Record> type) {
     public ConfigBinding load(@Nullable Path file, Map<String, String> environment,
             Map<String, String> flags) {
         var variables = new HashMap<>(environment);
-        var known = settings().stream().map(SettingInfo::variable).collect(Collectors.toSet());
-        LAUNCHER_VARIABLES.stream().filter(name -> !known.contains(name)).forEach(variables::remove);
+        var lookalikes = settings().stream().map(SettingInfo::variableOfWords).collect(Collectors.toSet());
+        LAUNCHER_VARIABLES.stream().filter(name -> !lookalikes.contains(name)).forEach(variables::remove);
         var tree = file == null ? null : YamlFile.read(file);
         return ConfigBinder.bind(new ConfigSources(tree, variables, flags, Map.of()), types());
     }
