@@ -8,6 +8,7 @@ import com.sun.net.httpserver.HttpsConfigurator;
 import com.sun.net.httpserver.HttpsServer;
 import dev.culvert.certs.PemFiles;
 import dev.culvert.launcher.certs.CertsFolder;
+import java.io.File;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;
@@ -17,7 +18,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.KeyStore;
 import java.security.cert.X509Certificate;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import org.junit.jupiter.api.Test;
@@ -30,6 +33,11 @@ class BriefCommandsIT {
     private static final char[] PASSWORD = "password".toCharArray();
     private static final List<String> CA = List.of("-Djavax.net.ssl.trustStore=ca.p12",
             "-Djavax.net.ssl.trustStorePassword=password");
+
+    private static final String PLAIN = """
+            ACCOUNT  NAME  STATE      TUNNELS  HOST              UPSTREAM
+            acme     prod  connected  0        acme-prod.x.test  -
+            """;
 
     @TempDir
     Path folder;
@@ -62,6 +70,41 @@ class BriefCommandsIT {
         } finally {
             http.stop(0);
         }
+    }
+
+    /** {@code script} gives a command a terminal. */
+    @Test
+    void aTableFitsTheTerminalAndAPipeGetsAllOfIt() throws Exception {
+        HttpServer http = listening(HttpServer.create());
+        Files.writeString(folder.resolve("admin.token"), "abc\n");
+        String[] list = {"runtime", "list", "--admin", "http://" + address(http)};
+        try (Launched pipe = Launched.start(folder, List.of(), Map.of("COLUMNS", "30"), list)) {
+            String narrow = inTerminal("stty cols 44; ", list);
+            String plain = inTerminal("stty cols 80; NO_COLOR=1 ", list);
+
+            assertThat(pipe.exitCode()).as(pipe.err()).isZero();
+            assertThat(pipe.out()).isEqualTo(PLAIN);
+            assertThat(narrow).isEqualTo("""
+                    \u001b[1mACCOUNT  NAME  STATE   TUNNELS  HOST    UPSTREAM\u001b[0m
+                    acme     prod  conne…  0        acme-…  -
+                    """);
+            assertThat(plain).isEqualTo(PLAIN);
+        } finally {
+            http.stop(0);
+        }
+    }
+
+    private String inTerminal(String before, String... arguments) throws Exception {
+        var command = new ArrayList<>(Launched.command(List.of()));
+        command.addAll(List.of(arguments));
+        Process script = new ProcessBuilder("script", "--quiet", "--return", "--command",
+                before + "'" + String.join("' '", command) + "'", "/dev/null").directory(folder.toFile())
+                .redirectErrorStream(true)
+                .redirectInput(new File("/dev/null"))
+                .start();
+        String shown = new String(script.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(script.waitFor()).as(shown).isZero();
+        return shown.replace("\r", "");
     }
 
     @Test

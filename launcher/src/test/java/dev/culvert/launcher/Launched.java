@@ -59,12 +59,7 @@ public final class Launched implements AutoCloseable {
             String... arguments) throws IOException {
         Path out = Files.createTempFile(folder, "out", ".log");
         Path err = Files.createTempFile(folder, "err", ".log");
-        var command = new ArrayList<>(
-                List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
-                        "--enable-native-access=ALL-UNNAMED"));
-        command.addAll(options);
-        command.addAll(List.of("-cp", System.getProperty("java.class.path"), Main.class.getName()));
+        var command = new ArrayList<>(command(options));
         command.addAll(List.of(arguments));
         var builder = new ProcessBuilder(command).directory(folder.toFile())
                 .redirectOutput(out.toFile())
@@ -72,6 +67,17 @@ public final class Launched implements AutoCloseable {
         builder.environment().keySet().removeIf(name -> name.startsWith("CULVERT_"));
         builder.environment().putAll(environment);
         return new Launched(builder.start(), out, err);
+    }
+
+    /** The words that start the launcher, without arguments. */
+    static List<String> command(List<String> options) {
+        var command = new ArrayList<>(
+                List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
+                        "--enable-native-access=ALL-UNNAMED"));
+        command.addAll(options);
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), Main.class.getName()));
+        return command;
     }
 
     /** The first line that is this event, once it was printed. */

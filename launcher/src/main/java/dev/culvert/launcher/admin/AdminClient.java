@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.culvert.config.Reason;
+import dev.culvert.launcher.output.JsonTree;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;

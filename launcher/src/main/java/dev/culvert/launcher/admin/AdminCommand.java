@@ -1,6 +1,8 @@
 package dev.culvert.launcher.admin;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.culvert.launcher.output.Output;
+import dev.culvert.launcher.output.OutputOption;
 import dev.culvert.launcher.run.CommandException;
 import dev.culvert.launcher.run.ExitCode;
 import dev.culvert.launcher.run.Task;
@@ -11,23 +13,11 @@ import java.nio.file.Path;
 import java.util.Map;
 import javax.net.ssl.SSLSocketFactory;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** A command that sends one request to the admin API and prints the response on standard output. */
 public abstract class AdminCommand implements Task.Brief {
-    /** The format of the output. */
-    public enum Output {
-        table, json;
-
-        /** The format of the flag, else of the environment, else a table. */
-        public static Output chosen(@Nullable Output flag) {
-            if (flag != null) {
-                return flag;
-            }
-            return System.getenv().getOrDefault("CULVERT_OUTPUT", "table").equals("json") ? json : table;
-        }
-    }
-
     private static final int UNAUTHORIZED = 401;
     private static final String VARIABLE = "CULVERT_ADMIN";
 
@@ -40,8 +30,8 @@ public abstract class AdminCommand implements Task.Brief {
     @Option(names = "--admin-ca", paramLabel = "FILE", description = "PEM file of the authorities of an https admin API (CULVERT_ADMIN_CA). Default: the public ones.")
     private @Nullable Path authorities;
 
-    @Option(names = "--output", paramLabel = "table|json", description = "table, for people, or json, as the API answered (CULVERT_OUTPUT). Default: table.")
-    private @Nullable Output output;
+    @Mixin
+    private OutputOption output = new OutputOption();
 
     /** Sends the request. {@code Failures} reports errors. */
     abstract AdminClient.Answer ask(AdminClient api);
@@ -51,14 +41,16 @@ public abstract class AdminCommand implements Task.Brief {
 
     @Override
     public final int run() {
-        return print(ask(api(System.getenv())), Output.chosen(output));
+        Output form = output.form();
+        return print(ask(api(System.getenv())), form);
     }
 
     private int print(AdminClient.Answer answer, Output form) {
-        if (form == Output.json && !answer.body().isEmpty()) {
-            System.out.println(answer.body());
-        } else if (form == Output.table && answer.ok()) {
-            System.out.println(table(answer.json()));
+        String shown = form == Output.table && !answer.ok()
+                ? ""
+                : form.text(answer.body(), () -> table(answer.json()));
+        if (!shown.isEmpty()) {
+            System.out.println(shown);
         }
         if (!answer.ok()) {
             System.err.println("culvert: " + answer.problem());

@@ -1,6 +1,7 @@
 package dev.culvert.launcher.admin;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.culvert.launcher.output.TextTable;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -33,7 +34,7 @@ public final class RuntimeCommand {
             }
             rows.add(List.of(key, value.isArray() ? joined(value) : value.asText("")));
         }
-        return rows.isEmpty() ? "" : TextTable.of(rows);
+        return rows.isEmpty() ? "" : TextTable.facts(rows);
     }
 
     private static String joined(JsonNode values) {

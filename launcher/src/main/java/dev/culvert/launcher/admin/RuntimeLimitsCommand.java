@@ -1,6 +1,7 @@
 package dev.culvert.launcher.admin;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.culvert.launcher.output.TextTable;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -2,6 +2,7 @@ package dev.culvert.launcher.admin;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.culvert.config.Reason;
+import dev.culvert.launcher.output.JsonTree;
 import dev.culvert.launcher.run.CommandException;
 import dev.culvert.launcher.run.ExitCode;
 import dev.culvert.launcher.run.Task;

@@ -1,6 +1,7 @@
 package dev.culvert.launcher.admin;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.culvert.launcher.output.TextTable;
 import dev.culvert.launcher.run.CommandException;
 import dev.culvert.launcher.run.ExitCode;
 import java.net.URLEncoder;
@@ -38,8 +39,20 @@ public final class WebhookCommand {
                 : "-";
     }
 
+    /** The last result, with the attempts that were refused before anything was sent. */
+    private static String outcome(JsonNode item) {
+        int refused = item.path("refused").asInt();
+        String last = item.path("outcome").asText();
+        return refused == 0
+                ? last
+                : last + (last.isEmpty() ? "" : ", ") + "refused " + refused
+                        + (refused == 1 ? " time" : " times")
+                        + " (not counted)";
+    }
+
     private static String facts(JsonNode answer) {
-        return RuntimeCommand.facts(answer, "id", "account", "name", "source", "state", "attempts", "outcome",
+        return RuntimeCommand.facts(answer, "id", "account", "name", "source", "state", "attempts", "refused",
+                "outcome",
                 "outOfOrder", "nextAttemptAt", "storedAt", "endedAt", "method", "host", "path", "bytes",
                 "providerId", "replayable");
     }
@@ -90,7 +103,7 @@ public final class WebhookCommand {
                 rows.add(List.of(item.path("id").asText(),
                         runtime(item),
                         item.path("source").asText(), item.path("state").asText(),
-                        item.path("attempts").asText(), item.path("outcome").asText(),
+                        item.path("attempts").asText(), outcome(item),
                         item.path("storedAt").asText()));
             }
             JsonNode more = answer.path("next");

@@ -2,7 +2,7 @@ package dev.culvert.launcher.cache;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.culvert.config.Reason;
-import dev.culvert.launcher.admin.JsonTree;
+import dev.culvert.launcher.output.JsonTree;
 import dev.culvert.launcher.run.CommandException;
 import dev.culvert.launcher.run.ExitCode;
 import java.io.BufferedReader;

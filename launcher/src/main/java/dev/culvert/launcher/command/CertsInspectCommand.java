@@ -7,9 +7,9 @@ import dev.culvert.certs.CertificateFacts;
 import dev.culvert.certs.ClientIdentity;
 import dev.culvert.certs.PemFiles;
 import dev.culvert.config.Durations;
-import dev.culvert.launcher.admin.AdminCommand;
-import dev.culvert.launcher.admin.TextTable;
 import dev.culvert.launcher.certs.Inspection;
+import dev.culvert.launcher.output.OutputOption;
+import dev.culvert.launcher.output.TextTable;
 import dev.culvert.launcher.run.ExitCode;
 import dev.culvert.launcher.run.Task;
 import java.nio.file.Path;
@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import reactor.core.publisher.Mono;
@@ -38,8 +39,8 @@ final class CertsInspectCommand implements Task.Reactive {
     @Option(names = "--key", paramLabel = "FILE", description = "A private key: is it that of each file's first certificate (or, of authorities, of any)?")
     private @Nullable Path key;
 
-    @Option(names = "--output", paramLabel = "table|json", description = "table, for people, or json (CULVERT_OUTPUT). Default: table.")
-    private AdminCommand.@Nullable Output output;
+    @Mixin
+    private final OutputOption output = new OutputOption();
 
     @Override
     public Mono<Integer> run() {
@@ -47,10 +48,7 @@ final class CertsInspectCommand implements Task.Reactive {
             Instant now = Instant.now();
             PrivateKey compared = key == null ? null : PemFiles.readKey(key);
             List<Inspection> all = files.stream().map(file -> Inspection.of(file, compared, now)).toList();
-            System.out.println(
-                    AdminCommand.Output.chosen(output) == AdminCommand.Output.json
-                            ? json(all, now)
-                            : text(all, now));
+            System.out.println(output.text(json(all, now), () -> text(all, now)));
             return all.stream().allMatch(Inspection::passes) ? ExitCode.DONE : ExitCode.FAILED;
         });
     }
@@ -62,7 +60,7 @@ final class CertsInspectCommand implements Task.Reactive {
             for (int i = 0; i < count; i++) {
                 blocks.add(inspection.file() + (count == 1 ? "" : ", certificate " + (i + 1) + " of " + count)
                         + "\n"
-                        + TextTable.of(rows(inspection.certificates().get(i), now)));
+                        + TextTable.facts(rows(inspection.certificates().get(i), now)));
             }
         }
         return String.join("\n\n", blocks);
@@ -87,9 +85,8 @@ final class CertsInspectCommand implements Task.Reactive {
         return rows;
     }
 
-    /** Creates a row. Escapes the value, so that text in a certificate cannot control the terminal. */
     private static List<String> row(String fact, String value) {
-        return List.of("  " + fact, value.replaceAll("\\p{C}", "?"));
+        return List.of("  " + fact, value);
     }
 
     private static String names(CertificateFacts facts) {

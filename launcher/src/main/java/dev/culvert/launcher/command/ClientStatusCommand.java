@@ -1,10 +1,11 @@
 package dev.culvert.launcher.command;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.culvert.launcher.admin.AdminCommand;
-import dev.culvert.launcher.admin.JsonTree;
 import dev.culvert.launcher.admin.SocketHttp;
-import dev.culvert.launcher.admin.TextTable;
+import dev.culvert.launcher.output.JsonTree;
+import dev.culvert.launcher.output.Output;
+import dev.culvert.launcher.output.OutputOption;
+import dev.culvert.launcher.output.TextTable;
 import dev.culvert.launcher.run.CommandException;
 import dev.culvert.launcher.run.ExitCode;
 import dev.culvert.launcher.run.Task;
@@ -12,8 +13,8 @@ import java.net.URI;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** {@code culvert client status}: queries a running client through its health listener. */
@@ -26,16 +27,16 @@ final class ClientStatusCommand implements Task.Brief {
     @Option(names = "--health", paramLabel = "URL", defaultValue = "http://127.0.0.1:8081", description = "The client's health listener. Default: ${DEFAULT-VALUE}.")
     private URI health = URI.create("http://127.0.0.1:8081");
 
-    @Option(names = "--output", paramLabel = "table|json", description = "table, for people, or json, as the client answered (CULVERT_OUTPUT). Default: table.")
-    private AdminCommand.@Nullable Output output;
+    @Mixin
+    private final OutputOption output = new OutputOption();
 
     @Override
     public int run() {
         ClientHealth listener = new ClientHealth(health);
-        AdminCommand.Output form = AdminCommand.Output.chosen(output);
+        Output form = output.form();
         SocketHttp.Response response = listener.get("/status");
         JsonNode status = document(response);
-        System.out.println(form == AdminCommand.Output.json ? response.body() : text(status));
+        System.out.println(form.text(response.body(), () -> text(status)));
         return Set.of("connected", "waiting").contains(status.path("state").asText())
                 ? ExitCode.DONE
                 : ExitCode.FAILED;
@@ -61,7 +62,7 @@ final class ClientStatusCommand implements Task.Brief {
         rows.add(List.of("lastFailure", failure.isObject()
                 ? failure.path("at").asText() + " " + failure.path("reason").asText()
                 : "–"));
-        String facts = TextTable.of(rows);
+        String facts = TextTable.facts(rows);
         if (status.path("sessions").isEmpty()) {
             return facts;
         }

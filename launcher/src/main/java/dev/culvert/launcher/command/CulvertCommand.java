@@ -112,7 +112,12 @@ public final class CulvertCommand {
     private static CommandLine prepared(CommandLine line) {
         line.getCommandSpec().mixinStandardHelpOptions(true).versionProvider(new Version());
         line.getCommandSpec().exitCodeOnInvalidInput(ExitCode.USAGE);
-        line.getCommandSpec().usageMessage().abbreviateSynopsis(true).sortOptions(false);
+        line.getCommandSpec()
+                .usageMessage()
+                .abbreviateSynopsis(true)
+                .sortOptions(false)
+                .exitCodeListHeading("%nExit codes:%n")
+                .exitCodeList(ExitCode.meanings());
         if (line.getCommand() instanceof ConfiguredCommand part) {
             part.addFlags(line.getCommandSpec());
         }

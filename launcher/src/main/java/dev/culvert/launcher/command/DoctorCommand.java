@@ -8,7 +8,8 @@ import dev.culvert.client.doctor.Preflight;
 import dev.culvert.config.Durations;
 import dev.culvert.config.SettingInfo;
 import dev.culvert.http.net.EventLoops;
-import dev.culvert.launcher.admin.AdminCommand;
+import dev.culvert.launcher.output.Output;
+import dev.culvert.launcher.output.OutputOption;
 import dev.culvert.launcher.run.CommandException;
 import dev.culvert.launcher.run.ConfiguredCommand;
 import dev.culvert.launcher.run.ExitCode;
@@ -19,8 +20,8 @@ import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -38,8 +39,8 @@ final class DoctorCommand extends ConfiguredCommand {
     @Option(names = "--idle", paramLabel = "DURATION", defaultValue = "15s", description = "How long a silent connection is watched at most, 0s for not at all; the server may close it sooner. Default: ${DEFAULT-VALUE}.")
     private String idle = "";
 
-    @Option(names = "--output", paramLabel = "table|json", description = "table, for people, or json (CULVERT_OUTPUT). Default: table.")
-    private AdminCommand.@Nullable Output output;
+    @Mixin
+    private final OutputOption output = new OutputOption();
 
     DoctorCommand() {
         super(ClientConfig.class);
@@ -54,7 +55,7 @@ final class DoctorCommand extends ConfiguredCommand {
     public Mono<Integer> run() {
         return Mono.defer(() -> {
             Duration bound = bound(idle);
-            AdminCommand.Output form = AdminCommand.Output.chosen(output);
+            Output form = output.form();
             ClientConfig config = binding().value(ClientConfig.class);
             return Mono.usingWhen(Mono.fromSupplier(() -> EventLoops.create(1)),
                     loops -> Flux.fromIterable(config.server())
@@ -70,11 +71,11 @@ final class DoctorCommand extends ConfiguredCommand {
     }
 
     private static Flux<Finding.Result> checked(Preflight preflight, URI server, Duration idle,
-            AdminCommand.Output form) {
-        if (form == AdminCommand.Output.json) {
+            Output form) {
+        if (form != Output.table) {
             return preflight.check(server, idle)
                     .collectList()
-                    .doOnNext(findings -> System.out.println(json(server, findings)))
+                    .doOnNext(findings -> System.out.println(document(form, json(server, findings))))
                     .flatMapIterable(findings -> findings)
                     .map(Finding::result);
         }
@@ -89,6 +90,11 @@ final class DoctorCommand extends ConfiguredCommand {
         if (finding.advice() != null) {
             System.out.printf("  %-6s  %-9s  to do: %s%n", "", "", finding.advice());
         }
+    }
+
+    /** One of several: a line of JSON, or a document of a YAML stream. */
+    private static String document(Output form, String json) {
+        return (form == Output.yaml ? "---\n" : "") + form.text(json, () -> json);
     }
 
     private static String json(URI server, List<Finding> findings) {

@@ -2,15 +2,14 @@ package dev.culvert.launcher.command;
 
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.culvert.launcher.admin.AdminCommand;
-import dev.culvert.launcher.admin.TextTable;
+import dev.culvert.launcher.output.OutputOption;
+import dev.culvert.launcher.output.TextTable;
 import dev.culvert.launcher.run.ExitCode;
 import dev.culvert.launcher.run.Task;
 import dev.culvert.routing.RouteConfig;
 import dev.culvert.routing.RoutingConfig;
 import java.util.ArrayList;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -23,16 +22,14 @@ final class RouterRoutesCommand implements Task.Reactive {
     @Mixin
     private final RoutingFile file = new RoutingFile();
 
-    @Option(names = "--output", paramLabel = "table|json", description = "table, for people, or json (CULVERT_OUTPUT). Default: table.")
-    private AdminCommand.@Nullable Output output;
+    @Mixin
+    private final OutputOption output = new OutputOption();
 
     @Override
     public Mono<Integer> run() {
         return Mono.fromCallable(() -> {
             RoutingConfig config = file.read();
-            System.out.println(AdminCommand.Output.chosen(output) == AdminCommand.Output.json
-                    ? json(config)
-                    : table(config));
+            System.out.println(output.text(json(config), () -> table(config)));
             return ExitCode.DONE;
         });
     }

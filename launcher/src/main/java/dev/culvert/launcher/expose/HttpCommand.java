@@ -3,15 +3,13 @@ package dev.culvert.launcher.expose;
 import dev.culvert.client.TunnelClient;
 import dev.culvert.client.link.ClientEvent;
 import dev.culvert.launcher.logging.Logging;
+import dev.culvert.launcher.output.Terminal;
 import dev.culvert.launcher.run.ExitCode;
 import dev.culvert.launcher.run.Task;
-import java.io.Console;
 import java.net.URI;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.ZoneId;
-import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -54,7 +52,7 @@ public final class HttpCommand implements Task.LongRunning {
     }
 
     private Mono<Integer> serve(StoredServer server, LocalService exposed) {
-        RequestLines shown = new RequestLines(System.out, isColoured(System.getenv()),
+        RequestLines shown = new RequestLines(System.out, Terminal.ofOutput().isColoured(),
                 Clock.system(ZoneId.systemDefault())).start();
         lines.set(shown);
         var told = new Told(server.publicUrl().orElse(null), exposed, shown);
@@ -84,12 +82,6 @@ public final class HttpCommand implements Task.LongRunning {
                 held.close();
             }
         }).subscribeOn(Schedulers.boundedElastic()));
-    }
-
-    private static boolean isColoured(Map<String, String> environment) {
-        return Optional.ofNullable(System.console()).map(Console::isTerminal).orElse(false)
-                && environment.getOrDefault("NO_COLOR", "").isEmpty()
-                && !"dumb".equals(environment.get("TERM"));
     }
 
     /** Tells the events of the connection, each once. Called on event loops. */

@@ -6,8 +6,8 @@ import reactor.core.publisher.Mono;
 /** The work of a command. {@code Failures} reports what it throws or emits as an error. */
 public sealed interface Task {
     /**
-     * A task that prints, or asks over HTTP, and ends. It loads no Netty, Reactor, logging framework or YAML
-     * parser, because they take longer to load than it takes to run.
+     * A task that prints, or asks over HTTP, and ends. It loads no Netty, Reactor or logging framework, and
+     * no YAML library unless YAML is asked for, because they take longer to load than it takes to run.
      */
     non-sealed interface Brief extends Task {
         /** Runs to the end on the calling thread and returns the exit code. */

@@ -131,4 +131,46 @@ class WebhookCommandTest {
         assertThat(captured.err()).contains("replay: what (expected: an ID, --source, --state,");
         assertThat(asked).isEmpty();
     }
+
+    @Test
+    void refusalsAreToldApartFromAttempts() {
+        answers.add(
+                "200 {\"items\":[{\"id\":\"w1\",\"attempts\":0,\"refused\":4,\"outcome\":\"upstream-refused\"},"
+                        + "{\"id\":\"w2\",\"attempts\":2,\"refused\":1,\"outcome\":\"500\"},{\"id\":\"w3\",\"attempts\":1,\"refused\":0,"
+                        + "\"outcome\":\"200\"}],\"next\":null}");
+
+        assertThat(run("list").out().lines().map(line -> line.replaceAll(" +", " "))).containsExactly(
+                "ID RUNTIME SOURCE STATE ATTEMPTS OUTCOME STORED",
+                "w1 - 0 upstream-refused, refused 4 times (not counted)",
+                "w2 - 2 500, refused 1 time (not counted)", "w3 - 1 200");
+    }
+
+    @Test
+    void aListIsATableOrWhatWasAnsweredOrTheSameAsYaml() {
+        String answer = "{\"items\":[{\"id\":\"w1\",\"account\":\"acme\",\"name\":\"prod\",\"source\":\"argo/push\","
+                + "\"state\":\"dead\",\"attempts\":3,\"outcome\":null}],   \"next\":\"5-6\"}";
+        for (int i = 0; i < 3; i++) {
+            answers.add("200 " + answer);
+        }
+        answers.add("503 {\"title\":\"full\"}");
+
+        assertThat(run("list").out()).startsWith("ID  RUNTIME    SOURCE     STATE  ATTEMPTS")
+                .contains("\nw1  acme/prod  argo/push  dead   3")
+                .endsWith("\nmore: --next 5-6\n");
+        assertThat(run("list", "--output", "json").out()).isEqualTo(answer + "\n");
+        assertThat(run("list", "--output", "yaml").out()).isEqualTo("""
+                items:
+                  - id: w1
+                    account: acme
+                    name: prod
+                    source: argo/push
+                    state: dead
+                    attempts: 3
+                    outcome: null
+                next: 5-6
+                """);
+        assertThat(run("list", "--output", "yaml"))
+                .isEqualTo(new Captured(69, "title: full\n", "culvert: full (503)\n"));
+        assertThat(run("list", "--output", "xml").err()).contains("table, json, yaml");
+    }
 }

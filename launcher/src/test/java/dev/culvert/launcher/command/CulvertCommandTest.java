@@ -8,13 +8,18 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
 class CulvertCommandTest {
+    private static final Set<String> SHOWING = Set.of("list", "show", "status", "routes", "inspect", "audit",
+            "doctor", "limits", "access", "hosts", "upstream");
+
     @TempDir
     Path folder;
 
@@ -28,6 +33,39 @@ class CulvertCommandTest {
         assertThat(line.getCommandSpec().usageMessage().description()[0]).as(name).matches("[A-Z].+\\.");
         assertThat(line.getUsageMessage()).as(name).containsPattern("Examples?:\\R+  " + name);
         line.getSubcommands().values().forEach(CulvertCommandTest::everyCommandShowsAnExample);
+    }
+
+    @Test
+    void everyCommandTellsItsExitCodes() {
+        everyCommandTellsItsExitCodes(CulvertCommand.commandLine());
+    }
+
+    private static void everyCommandTellsItsExitCodes(CommandLine line) {
+        assertThat(line.getUsageMessage()).as(line.getCommandSpec().qualifiedName())
+                .containsPattern("Exit codes:\\R +0 +done\\R +1 +a check failed.+\\R +64 +wrong usage\\R"
+                        + " +69 +a needed server is unreachable.+\\R +78 +bad configuration");
+        line.getSubcommands().values().forEach(CulvertCommandTest::everyCommandTellsItsExitCodes);
+    }
+
+    @Test
+    void everyCommandThatShowsDataTakesEachFormat() {
+        List<String> shows = everyCommandThatShowsDataTakesEachFormat(CulvertCommand.commandLine());
+
+        assertThat(shows).contains("culvert runtime list", "culvert webhook show", "culvert client status",
+                "culvert admin-token list", "culvert router routes", "culvert certs inspect");
+    }
+
+    private static List<String> everyCommandThatShowsDataTakesEachFormat(CommandLine line) {
+        List<String> shows = new ArrayList<>();
+        String name = line.getCommandSpec().qualifiedName();
+        if (SHOWING.contains(line.getCommandName())) {
+            shows.add(name);
+            assertThat(line.getUsageMessage()).as(name).contains("--output=table|json|yaml");
+        }
+        line.getSubcommands()
+                .values()
+                .forEach(each -> shows.addAll(everyCommandThatShowsDataTakesEachFormat(each)));
+        return shows;
     }
 
     @Test

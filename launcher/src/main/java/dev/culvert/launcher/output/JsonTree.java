@@ -1,4 +1,4 @@
-package dev.culvert.launcher.admin;
+package dev.culvert.launcher.output;
 
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;

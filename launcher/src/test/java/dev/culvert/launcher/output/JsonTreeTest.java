@@ -1,4 +1,4 @@
-package dev.culvert.launcher.admin;
+package dev.culvert.launcher.output;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
