@@ -127,6 +127,7 @@ class InboxTest {
         await().until(() -> entry(behind).state() == WebhookState.DELIVERED);
         assertThat(entry(reply).state()).isEqualTo(WebhookState.DELIVERED);
         assertThat(entry(reply).attempts()).isEqualTo(1);
+        assertThat(entry(reply).refused()).isGreaterThanOrEqualTo(2);
         assertThat(entry(reply).outOfOrder()).isFalse();
     }
 
@@ -140,6 +141,8 @@ class InboxTest {
 
         await().until(() -> entry(reply).state() == WebhookState.DEAD);
         assertThat(entry(reply).outcome()).isEqualTo("not-allowed");
+        assertThat(entry(reply).attempts()).isZero();
+        assertThat(entry(reply).refused()).isPositive();
     }
 
     @Test
@@ -181,11 +184,14 @@ class InboxTest {
         assertThat(reply.status()).isEqualTo(202);
         await().until(() -> entry(reply).outcome().equals("upstream-refused"));
         await().until(() -> fixture.runtime.all.size() >= 2);
+        await().until(() -> entry(reply).refused() >= 2);
+        assertThat(entry(reply).attempts()).isZero();
         assertThat(fixture.runtime.all)
                 .allMatch(sent -> "1".contentEquals(sent.request.fields().get("culvert-delivery-attempt")));
         fixture.runtime.answer(exchange -> exchange.ok("up"));
         await().until(() -> entry(reply).state() == WebhookState.DELIVERED);
         assertThat(entry(reply).attempts()).isEqualTo(1);
+        assertThat(entry(reply).refused()).isEqualTo(fixture.runtime.all.size() - 1);
     }
 
     @Test
@@ -201,7 +207,8 @@ class InboxTest {
         fixture.advance(Duration.ofDays(1));
 
         await().until(() -> entry(reply).state() == WebhookState.DEAD);
-        assertThat(entry(reply).attempts()).isEqualTo(1);
+        assertThat(entry(reply).attempts()).isZero();
+        assertThat(entry(reply).refused()).isEqualTo(fixture.runtime.all.size());
     }
 
     @Test

@@ -15,13 +15,15 @@ public final class WebhookViews {
     /** A webhook; account and name are null where runtimes have none, or its runtime was just deleted. */
     public record WebhookView(String id, @Nullable String account, @Nullable String name, String source,
             String method, String host, String path, long bytes, @Nullable String providerId, String state,
-            int attempts, @Nullable String nextAttemptAt, boolean outOfOrder, String outcome, String storedAt,
+            int attempts, int refused, @Nullable String nextAttemptAt, boolean outOfOrder, String outcome,
+            String storedAt,
             @Nullable String endedAt, boolean replayable) {
         static WebhookView of(InboxEntry entry, WebhookRuntimes.@Nullable Name runtime) {
             return new WebhookView(entry.id(), runtime == null ? null : runtime.account(),
                     runtime == null ? null : runtime.name(), entry.source(), entry.method(),
                     entry.authority(), entry.target(), entry.bytes(), entry.providerId(),
-                    entry.state().word(), entry.attempts(), text(entry.nextAttempt()), entry.outOfOrder(),
+                    entry.state().word(), entry.attempts(), entry.refused(), text(entry.nextAttempt()),
+                    entry.outOfOrder(),
                     entry.outcome(), entry.stored().toString(), text(entry.ended()), entry.replayable());
         }
 

@@ -73,11 +73,11 @@ public record AttemptRecord(InboxEvent.Kind kind, String outcome, int failures, 
     }
 
     /** Returns the job that stores this record. Its result is whether the webhook still existed. */
-    Job<Boolean> job(long seq) {
+    Job<Boolean> job(QueuedWebhook pending) {
         return tx -> isEnd()
-                ? WebhookRows.end(tx, seq,
+                ? WebhookRows.end(tx, pending,
                         kind == InboxEvent.Kind.DELIVERED ? WebhookState.DELIVERED : WebhookState.DEAD,
                         outcome, answer == null ? null : answer.kept())
-                : WebhookRows.retry(tx, seq, failures, next, aside, outcome);
+                : WebhookRows.retry(tx, pending.seq, failures, next, aside, pending.refused, outcome);
     }
 }

@@ -37,6 +37,10 @@ public final class Dispatcher implements CommitListener {
      * the tunnel.
      */
     private static final int MAX_LOST = 10;
+    /** The number of refusals of a webhook that are stored at once, each by a write. */
+    private static final int REFUSALS_STORED = 10;
+    /** Further ones are stored this often: a source that is down for days refuses each 5 s. */
+    private static final long REFUSALS_STORED_MILLIS = 30_000;
     private static final long AGAIN_MILLIS = 1000;
     private static final Problem STOPPING = Problem.of(Cause.DRAINING, Hop.EDGE,
             "another process delivers from now on");
@@ -300,31 +304,40 @@ public final class Dispatcher implements CommitListener {
             case AttemptResult.Refused refused -> refuse(pending, refused);
             case AttemptResult.Forbidden forbidden -> forbid(pending, forbidden, answer);
             case AttemptResult.Away away -> {
-                note(pending, away.outcome());
                 pending.reserved = true;
+                note(pending, away.outcome());
                 wait(pending);
             }
         }
     }
 
-    /** Stores the reason for the wait, for operators only. */
+    /**
+     * Stores the reason for the wait and the number of refusals, for operators only: when the reason changes,
+     * each of the first refusals, and further ones now and then.
+     */
     private void note(QueuedWebhook pending, String obstacle) {
-        if (!obstacle.equals(pending.obstacle)) {
+        boolean counts = pending.refused <= REFUSALS_STORED
+                || now() - pending.refusedStored >= REFUSALS_STORED_MILLIS;
+        if (!obstacle.equals(pending.obstacle) || pending.refused > 0 && counts) {
             pending.obstacle = obstacle;
-            commits.<Boolean>submit(tx -> WebhookRows.note(tx, pending.seq, obstacle), 0, noted -> {},
-                    failed -> {});
+            pending.refusedStored = now();
+            int refused = pending.refused;
+            boolean unsent = pending.reserved;
+            commits.<Boolean>submit(tx -> WebhookRows.note(tx, pending.seq, obstacle, refused, unsent), 0,
+                    noted -> {}, failed -> {});
         }
     }
 
     private void refuse(QueuedWebhook pending, AttemptResult.Refused result) {
         plan.resolved(pending, !result.nameless(), now());
+        pending.refused++;
+        pending.reserved = true; // this number was not sent
         if (plan.isGivenUp(pending, now())) {
             pending.accept();
             settle(pending, AttemptRecord.givenUp(pending, result.outcome()));
             return;
         }
         note(pending, result.outcome());
-        pending.reserved = true; // this number was not sent
         postpone(pending);
     }
 
@@ -336,12 +349,13 @@ public final class Dispatcher implements CommitListener {
             pending.waiters.clear();
         }
         letGo(pending);
+        pending.refused++;
+        pending.reserved = true; // this number did not reach the event source
         if (plan.isForbiddenForGood(pending, now())) {
             settle(pending, AttemptRecord.givenUp(pending, result.outcome()));
             return;
         }
         note(pending, result.outcome());
-        pending.reserved = true; // this number did not reach the event source
         plan.forbidden(pending, now());
         pump();
     }
@@ -402,7 +416,7 @@ public final class Dispatcher implements CommitListener {
             for (QueuedWebhook out : outOfOrder) {
                 WebhookRows.stepAside(tx, out.seq);
             }
-            boolean there = settlement.job(pending.seq).run(tx);
+            boolean there = settlement.job(pending).run(tx);
             reserved.add(follower != null && WebhookRows.begin(tx, follower.seq));
             return there;
         }, settlement.answer() == null ? 0 : settlement.answer().body().length, there -> {

@@ -15,8 +15,10 @@ import org.jspecify.annotations.Nullable;
  * @param bytes the length of its body
  * @param providerId the provider's id; null if the provider sent none
  * @param state its state
- * @param attempts the known number of attempts; a process that was killed counted the attempts that it was
- *     about to send
+ * @param attempts the known number of attempts that were sent; a process that was killed counted the attempts
+ *     that it was about to send
+ * @param refused the number of attempts that were refused before the webhook was sent: by its event source's
+ *     port, or by the cluster's policy. They are no attempts. Of many, the latest half minute may be missing
  * @param nextAttempt the latest time of the next attempt; null if it is not pending
  * @param outOfOrder whether later webhooks of its source may have been delivered before it
  * @param outcome the last result, as {@code 200} or {@code upstream-timeout}; empty: none yet
@@ -26,6 +28,6 @@ import org.jspecify.annotations.Nullable;
  */
 public record InboxEntry(String id, String runtimeId, String source, String method, String authority,
         String target,
-        long bytes, @Nullable String providerId, WebhookState state, int attempts,
+        long bytes, @Nullable String providerId, WebhookState state, int attempts, int refused,
         @Nullable Instant nextAttempt,
         boolean outOfOrder, String outcome, Instant stored, @Nullable Instant ended, boolean replayable) {}

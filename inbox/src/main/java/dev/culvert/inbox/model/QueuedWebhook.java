@@ -20,6 +20,10 @@ public final class QueuedWebhook {
     public int begun;
     /** Whether the attempt number {@link #begun} is on disk but was not sent yet. */
     public boolean reserved;
+    /** The number of attempts that were refused before the webhook was sent. {@link #begun} has none. */
+    public int refused;
+    /** The time at which {@link #refused} was last stored. */
+    public long refusedStored;
     public int failures;
     public long next;
     public boolean aside;

@@ -39,7 +39,7 @@ public final class InboxReads {
     /** The maximum number of operators' queries that wait. */
     private static final int MAX_ASKED = 100;
     private static final String VIEW = "SELECT seq, id, runtime, source, method, authority, target, size, provider, state,"
-            + " begun, next, aside, ordered, outcome, stored, ended, content FROM webhooks";
+            + " begun, next, aside, ordered, outcome, stored, ended, content, unsent, refused FROM webhooks";
 
     private final Path file;
     private final SpoolFolder spool;
@@ -211,7 +211,8 @@ public final class InboxReads {
         return new InboxEntry(row.getString(2), row.getString(3), row.getString(4), row.getString(5),
                 row.getString(6),
                 query < 0 ? target : target.substring(0, query), row.getLong(8), row.getString(9), state,
-                row.getInt(11), state == WebhookState.PENDING ? Instant.ofEpochMilli(row.getLong(12)) : null,
+                row.getInt(11) - row.getInt(19), row.getInt(20),
+                state == WebhookState.PENDING ? Instant.ofEpochMilli(row.getLong(12)) : null,
                 row.getInt(13) != 0 && row.getInt(14) != 0, row.getString(15),
                 Instant.ofEpochMilli(row.getLong(16)),
                 hasEnded ? Instant.ofEpochMilli(ended) : null, row.getInt(18) != 0);

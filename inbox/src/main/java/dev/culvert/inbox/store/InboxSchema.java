@@ -9,7 +9,8 @@ final class InboxSchema {
     /**
      * Content has its own table: a row changes with each attempt, and SQLite would rewrite the body with it.
      * Rows with {@code aside} wait for a time of their own; the others wait in their source's queue.
-     * {@code begun} counts attempts that may have been sent.
+     * {@code begun} counts attempts that may have been sent; {@code unsent} is 1 while the last of them was not.
+     * {@code refused} counts those that were refused before they were sent.
      */
     private static final List<List<String>> VERSIONS = List.of(List.of(
             """
@@ -62,7 +63,9 @@ final class InboxSchema {
                             UPDATE usage SET bytes = bytes + (
                               SELECT coalesce(sum(length(answer)), 0) FROM webhooks
                               WHERE webhooks.runtime = usage.runtime AND webhooks.state = 1
-                                AND (usage.source = '' OR webhooks.source = usage.source)) WHERE state = 1"""));
+                                AND (usage.source = '' OR webhooks.source = usage.source)) WHERE state = 1"""),
+            List.of("ALTER TABLE webhooks ADD COLUMN unsent INTEGER NOT NULL DEFAULT 0",
+                    "ALTER TABLE webhooks ADD COLUMN refused INTEGER NOT NULL DEFAULT 0"));
 
     static final SqliteSchema SCHEMA = new SqliteSchema(VERSIONS, "webhooks");
 

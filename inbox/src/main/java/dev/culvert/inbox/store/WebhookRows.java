@@ -28,7 +28,7 @@ public final class WebhookRows {
     private static final Duration DUPLICATES = Duration.ofHours(24);
     private static final String DISPATCHED = "seq, id, runtime, source, ordered, stored, begun, failures, next, aside,"
             + " dedupe IS NOT NULL, EXISTS (SELECT 1 FROM sources WHERE sources.runtime = webhooks.runtime"
-            + " AND sources.source = webhooks.source)";
+            + " AND sources.source = webhooks.source), refused";
 
     private WebhookRows() {}
 
@@ -58,7 +58,7 @@ public final class WebhookRows {
         WebhookBody content = draft.content();
         String spool = content.spool == null ? null : SpoolFolder.name(content.spool);
         tx.update(
-                "INSERT INTO webhooks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, 0, ?, 0, '', ?, NULL, 1, ?, NULL)",
+                "INSERT INTO webhooks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, 0, ?, 0, '', ?, NULL, 1, ?, NULL, 0, 0)",
                 seq, draft.id(), draft.runtime(), source, draft.route().inOrder() ? 1 : 0, draft.method(),
                 draft.authority(), draft.target(), content.size, draft.cost(), draft.known().provider,
                 draft.known().dedupe,
@@ -94,23 +94,31 @@ public final class WebhookRows {
     /** Records that an attempt is about to be sent. Returns false if the webhook is not pending any more. */
     public static boolean begin(Transaction tx, long seq) throws SQLException {
         tx.requireLease();
-        return tx.update("UPDATE webhooks SET begun = begun + 1 WHERE seq = ? AND state = 0", seq) == 1;
+        return tx.update("UPDATE webhooks SET begun = begun + 1, unsent = 0 WHERE seq = ? AND state = 0",
+                seq) == 1;
     }
 
-    /** Records that the webhook could not be sent. Returns false if it is not pending any more. */
-    public static boolean note(Transaction tx, long seq, String outcome) throws SQLException {
-        tx.requireLease();
-        return tx.update("UPDATE webhooks SET outcome = ? WHERE seq = ? AND state = 0", outcome, seq) == 1;
-    }
-
-    /** Schedules the next attempt at {@code next}. Returns false if the webhook is not pending any more. */
-    public static boolean retry(Transaction tx, long seq, int failures, long next, boolean aside,
-            String outcome)
+    /**
+     * Records that the webhook could not be sent. Returns false if it is not pending any more.
+     *
+     * @param unsent whether the last attempt that was begun was not sent
+     */
+    public static boolean note(Transaction tx, long seq, String outcome, int refused, boolean unsent)
             throws SQLException {
         tx.requireLease();
         return tx.update(
-                "UPDATE webhooks SET failures = ?, next = ?, aside = ?, outcome = ? WHERE seq = ? AND state = 0",
-                failures, next, aside ? 1 : 0, outcome, seq) == 1;
+                "UPDATE webhooks SET outcome = ?, refused = ?, unsent = ? WHERE seq = ? AND state = 0",
+                outcome, refused, unsent ? 1 : 0, seq) == 1;
+    }
+
+    /** Schedules the next attempt at {@code next}. Returns false if the webhook is not pending any more. */
+    public static boolean retry(Transaction tx, long seq, int failures, long next, boolean aside, int refused,
+            String outcome) throws SQLException {
+        tx.requireLease();
+        return tx.update(
+                "UPDATE webhooks SET failures = ?, next = ?, aside = ?, refused = ?, unsent = 0, outcome = ?"
+                        + " WHERE seq = ? AND state = 0",
+                failures, next, aside ? 1 : 0, refused, outcome, seq) == 1;
     }
 
     /** Takes the webhook out of its source's order. */
@@ -119,10 +127,14 @@ public final class WebhookRows {
         tx.update("UPDATE webhooks SET aside = 1 WHERE seq = ? AND state = 0", seq);
     }
 
-    /** Ends the webhook as delivered or dead. Returns false if it was not pending any more. */
-    public static boolean end(Transaction tx, long seq, WebhookState state, String outcome,
-            byte @Nullable [] answer)
-            throws SQLException {
+    /**
+     * Ends the webhook as delivered or dead. Returns false if it was not pending any more.
+     *
+     * @param pending the webhook, whose number of refusals is stored, and whether its last attempt was sent
+     */
+    public static boolean end(Transaction tx, QueuedWebhook pending, WebhookState state, String outcome,
+            byte @Nullable [] answer) throws SQLException {
+        long seq = pending.seq;
         tx.requireLease();
         Settled row = row(tx, seq);
         if (row == null || row.state != WebhookState.PENDING) {
@@ -130,9 +142,10 @@ public final class WebhookRows {
         }
         int kept = answer == null ? 0 : answer.length;
         tx.update(
-                "UPDATE webhooks SET state = ?, outcome = ?, ended = ?, answer = ?, cost = cost + ? WHERE seq = ?",
-                state.number(),
-                outcome, tx.now(), answer, kept, seq);
+                "UPDATE webhooks SET state = ?, outcome = ?, ended = ?, answer = ?, cost = cost + ?, refused = ?,"
+                        + " unsent = ? WHERE seq = ?",
+                state.number(), outcome, tx.now(), answer, kept, pending.refused, pending.reserved ? 1 : 0,
+                seq);
         tx.count(row.runtime, row.source, row.state, -1, -row.cost);
         tx.count(row.runtime, row.source, state, 1, row.cost + kept);
         if (state == WebhookState.DELIVERED) {
@@ -274,6 +287,7 @@ public final class WebhookRows {
         pending.aside = row.getInt(10) != 0;
         pending.remembered = row.getInt(11) != 0;
         pending.known = row.getInt(12) != 0;
+        pending.refused = row.getInt(13);
         return pending;
     }
 }

@@ -26,15 +26,17 @@ public record WebhookList(List<Row> rows, String state, String runtime, String s
 
     /** One webhook: neither fields nor body, which may hold secrets. */
     public record Row(String id, String runtime, String source, String method, String target, String size,
-            String state, String tone, int attempts, String outcome, Instant stored, @Nullable Instant next,
+            String state, String tone, int attempts, int refused, String outcome, Instant stored,
+            @Nullable Instant next,
             @Nullable Instant ended, boolean outOfOrder, boolean replayable) {
         static Row of(InboxEntry entry, String runtime) {
             return new Row(entry.id(), runtime, entry.source(), entry.method(), entry.target(),
                     Format.bytes(entry.bytes()), entry.state().word(), switch (entry.state()) {
                         case DELIVERED -> "good";
-                        case PENDING -> entry.attempts() > 0 ? "warn" : "";
+                        case PENDING -> entry.attempts() + entry.refused() > 0 ? "warn" : "";
                         case DEAD -> "bad";
-                    }, entry.attempts(), entry.outcome().isEmpty() ? Format.NONE : entry.outcome(),
+                    }, entry.attempts(), entry.refused(),
+                    entry.outcome().isEmpty() ? Format.NONE : entry.outcome(),
                     entry.stored(), entry.nextAttempt(), entry.ended(), entry.outOfOrder(),
                     entry.replayable() && entry.state() != WebhookState.PENDING);
         }

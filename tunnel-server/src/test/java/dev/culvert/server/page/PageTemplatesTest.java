@@ -38,7 +38,7 @@ class PageTemplatesTest {
     }
 
     private static InboxEntry entry(WebhookState state) {
-        return new InboxEntry(HOSTILE, "r", HOSTILE, HOSTILE, HOSTILE, HOSTILE, 12, HOSTILE, state, 3, NOW,
+        return new InboxEntry(HOSTILE, "r", HOSTILE, HOSTILE, HOSTILE, HOSTILE, 12, HOSTILE, state, 3, 2, NOW,
                 true,
                 HOSTILE, NOW, NOW, true);
     }
