@@ -18,6 +18,9 @@ import org.jspecify.annotations.Nullable;
  * heaviest account itself is refused. So no account can keep another from its equal share, and a single
  * account is not limited.
  *
+ * <p>A holder of many keys has no more shares for it: of {@link Grouped} keys, {@value #MAX_OF_GROUP} of a
+ * group have an account of their own at a time, and all further ones share that of the group.
+ *
  * <p>Safe for use by any thread. Opening, closing and {@link Claim#tryTake} take a lock for a moment; {@link
  * Claim#give} does not, and {@link Claim#take} only while the accounts are kept in order. Accounts are kept
  * in order from the time when no units are free until half are free again. Therefore the cost of finding the
@@ -27,9 +30,14 @@ import org.jspecify.annotations.Nullable;
  * @param <K> the key of an account, for example a {@link SourceAddress} or the id of a runtime
  */
 public final class Quota<K> {
+    /** The keys of one group that have their own accounts at a time. */
+    static final int MAX_OF_GROUP = 16;
+
     private volatile long max;
     private final AtomicLong used = new AtomicLong();
-    private final Map<K, Account> accounts = new HashMap<>();
+    private final Map<Object, Account> accounts = new HashMap<>();
+    /** The accounts of single keys, by their group. Guarded by this. */
+    private final Map<Object, Integer> members = new HashMap<>();
     /** The accounts, the heaviest last; null while units are free. Guarded by this. */
     private @Nullable NavigableSet<Account> byUse;
     /** Whether {@link #byUse} is kept. */
@@ -40,12 +48,19 @@ public final class Quota<K> {
     /** Until then no claim is idle for as long as was asked last, so that no refusal looks at all of them. */
     private long noneIdleUntil = System.nanoTime();
 
+    /** A key that one holder can have many of. */
+    public interface Grouped {
+        /** A key that stands for all of the group, and is in no group itself; null if there is no group. */
+        @Nullable
+        Object group();
+    }
+
     private static final class Account {
         static final Comparator<Account> ORDER = Comparator.<Account>comparingLong(each -> each.rank)
                 .thenComparingLong(each -> each.number);
 
         final long number;
-        /** A key of this quota. */
+        /** A key of this quota, or the group of some. */
         final Object key;
         final AtomicLong used = new AtomicLong();
         /** The claims in the order of opening. */
@@ -185,10 +200,7 @@ public final class Quota<K> {
                 Quota.this.leaving -= Math.max(0, leaving);
                 account.claims.remove(this);
                 if (account.claims.isEmpty()) {
-                    accounts.remove(key, account);
-                    if (byUse != null) {
-                        byUse.remove(account);
-                    }
+                    forget(account);
                 }
                 rank(account);
                 endOrder();
@@ -244,18 +256,53 @@ public final class Quota<K> {
      *     on the work's own thread. Null: this claim is never shed
      */
     public synchronized Claim open(K key, @Nullable Runnable shed) {
-        Account account = accounts.computeIfAbsent(key, any -> newAccount(key));
+        Account account = accountOf(key);
         Claim claim = new Claim(key, account, shed);
         account.claims.add(claim);
         return claim;
     }
 
-    private Account newAccount(K key) {
-        Account account = new Account(accountsMade++, key);
+    private Account accountOf(K key) {
+        Account present = existing(key);
+        if (present != null) {
+            return present;
+        }
+        Object counted = key;
+        Object group = groupOf(key);
+        if (group != null && members.getOrDefault(group, 0) >= MAX_OF_GROUP) {
+            counted = group;
+        } else if (group != null) {
+            members.merge(group, 1, Integer::sum);
+        }
+        Account account = new Account(accountsMade++, counted);
+        accounts.put(counted, account);
         if (byUse != null) {
             byUse.add(account);
         }
         return account;
+    }
+
+    /** The account that counts for a key; null if it has no claims. */
+    private @Nullable Account existing(K key) {
+        Account own = accounts.get(key);
+        Object group = own == null ? groupOf(key) : null;
+        return group != null && members.getOrDefault(group, 0) >= MAX_OF_GROUP ? accounts.get(group) : own;
+    }
+
+    private static @Nullable Object groupOf(Object key) {
+        return key instanceof Grouped grouped ? grouped.group() : null;
+    }
+
+    private void forget(Account account) {
+        if (accounts.remove(account.key, account)) {
+            Object group = groupOf(account.key);
+            if (group != null) {
+                members.merge(group, -1, (now, less) -> now == 1 ? null : now + less);
+            }
+            if (byUse != null) {
+                byUse.remove(account);
+            }
+        }
     }
 
     /** Opens a claim that takes units at once. Returns null if {@link Claim#tryTake} refuses. */
@@ -350,7 +397,7 @@ public final class Quota<K> {
         long units;
         synchronized (this) {
             units = leaving;
-            Account own = accounts.get(key);
+            Account own = existing(key);
             long above = Math.max(floor, own == null ? 0 : own.staying());
             while (units < excess) {
                 Claim newest = newestOfHeaviest(above, any -> false);
@@ -448,9 +495,9 @@ public final class Quota<K> {
         return leaving;
     }
 
-    /** The number of units that an account uses. */
+    /** The number of units that the account uses which counts for a key. */
     public synchronized long usedBy(K key) {
-        Account account = accounts.get(key);
+        Account account = existing(key);
         return account == null ? 0 : account.used.get();
     }
 

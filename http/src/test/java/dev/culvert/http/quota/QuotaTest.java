@@ -47,6 +47,47 @@ final class QuotaTest {
     }
 
     @Test
+    void manyKeysOfOneGroupHaveNoMoreShares() {
+        var places = new Quota<SourceAddress>(1000);
+        for (int i = 0; i < 1000; i++) {
+            assertThat(places.tryOpen(subnet(0x20010db80001L, i), 1, () -> {})).isNotNull();
+        }
+        assertThat(places.accounts()).isEqualTo(Quota.MAX_OF_GROUP + 1);
+        assertThat(places.usedBy(subnet(0x20010db80001L, 5000))).isEqualTo(1000 - Quota.MAX_OF_GROUP);
+
+        SourceAddress honest = subnet(0x20010db80002L, 0);
+        for (int i = 0; i < 50; i++) {
+            assertThat(places.tryOpen(honest, 1, () -> shed.add("honest"))).isNotNull();
+        }
+        assertThat(shed).isEmpty();
+        assertThat(places.tryOpen(subnet(0x20010db80001L, 5000), 1, () -> {})).isNull();
+        assertThat(places.usedBy(honest)).isEqualTo(50);
+    }
+
+    @Test
+    void aGroupIsForgottenWithItsClaims() {
+        var places = new Quota<SourceAddress>(1000);
+        List<Quota<SourceAddress>.Claim> claims = new ArrayList<>();
+        for (int i = 0; i < 100; i++) {
+            claims.add(Objects.requireNonNull(places.tryOpen(subnet(1, i), 1, () -> {})));
+        }
+        assertThat(claims.get(99).account()).isEqualTo(subnet(1, 99));
+        claims.forEach(Quota.Claim::close);
+        assertThat(places.accounts()).isZero();
+        assertThat(places.used()).isZero();
+
+        for (int i = 100; i < 100 + Quota.MAX_OF_GROUP; i++) {
+            places.open(subnet(1, i), null).take(1);
+            assertThat(places.usedBy(subnet(1, i))).isEqualTo(1);
+        }
+        assertThat(places.accounts()).isEqualTo(Quota.MAX_OF_GROUP);
+    }
+
+    private static SourceAddress subnet(long site, int subnet) {
+        return new SourceAddress(site << 16 | subnet, true);
+    }
+
+    @Test
     void theLongestIdleGivesWayBeforeOneIsRefused() {
         List<Quota<String>.Claim> claims = new ArrayList<>();
         for (int i = 0; i < 10; i++) {

@@ -18,7 +18,7 @@ public final class BodyQueue {
     public static final int SMALL = 1 << 10;
     /**
      * The cost of a part in addition to its bytes: its objects, and the rest of the buffer that it is a slice
-     * of.
+     * of ({@link BodyPart} bounds that).
      */
     public static final int PART_BYTES = 256;
     /** The capacity of a buffer of merged parts. */

@@ -1,5 +1,6 @@
 package dev.culvert.protocol.frame;
 
+import dev.culvert.protocol.body.BodyPart;
 import dev.culvert.protocol.frame.Frame.Announce;
 import dev.culvert.protocol.frame.Frame.Data;
 import dev.culvert.protocol.frame.Frame.GoAway;
@@ -62,7 +63,7 @@ public final class FrameCodec {
 
     /**
      * Reads one frame and advances {@code in} past it. Borrows {@code in} for the call; a frame with a buffer
-     * holds a retained slice of it.
+     * holds a retained slice of it, or a copy of a small one.
      */
     public static Frame decode(ByteBuf in) {
         if (in.readableBytes() < HEADER_BYTES) {
@@ -80,7 +81,7 @@ public final class FrameCodec {
             throw ProtocolException.session(ErrorCode.PROTOCOL, "the high bit of a stream id is set");
         }
         if (type == DATA) {
-            return data(streamId, flags, in.readRetainedSlice(length));
+            return data(streamId, flags, BodyPart.read(in, length));
         }
         int end = in.readerIndex() + length;
         int limit = in.writerIndex();

@@ -1,5 +1,6 @@
 package dev.culvert.relay.outbound;
 
+import dev.culvert.protocol.body.BodyPart;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.http2.Http2Connection;
@@ -50,7 +51,7 @@ final class Http2UpstreamEvents extends Http2EventAdapter {
         if (exchange == null) {
             return data.readableBytes() + padding;
         }
-        exchange.responseData(data.retain(), ended);
+        exchange.responseData(BodyPart.keep(data), ended);
         return padding;
     }
 

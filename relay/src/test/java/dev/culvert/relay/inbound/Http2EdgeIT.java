@@ -398,6 +398,41 @@ class Http2EdgeIT {
         assertThat(caller.ends()).isTrue();
     }
 
+    @Test
+    void aFloodOfWindowUpdatesEndsTheConnection() throws Exception {
+        for (int i = 0; i <= Http2FrameBudget.MAX_CONTROL_FRAMES; i++) {
+            caller.number(WINDOW_UPDATE, 0, 1);
+        }
+
+        assertCalmed();
+    }
+
+    @Test
+    void aFloodOfUnknownFramesEndsTheConnection() throws Exception {
+        for (int i = 0; i <= Http2FrameBudget.MAX_CONTROL_FRAMES; i++) {
+            caller.number(0xbb, 0, 1);
+        }
+
+        assertCalmed();
+    }
+
+    @Test
+    void aReaderMayEnlargeBothWindowsForEachFrameOfABody() throws Exception {
+        caller.get(1, "/");
+        FakeRelay.Exchange asked = edge.relay.next();
+        asked.head("200", false);
+        for (int i = 0; i < Http2FrameBudget.MAX_CONTROL_FRAMES; i++) {
+            asked.body("x");
+            caller.next(DATA, 1);
+            caller.number(WINDOW_UPDATE, 0, 1).number(WINDOW_UPDATE, 1, 1);
+        }
+        asked.end();
+        caller.get(3, "/next");
+        edge.relay.next().ok("next");
+
+        assertThat(caller.body(3)).isEqualTo("next");
+    }
+
     /** Frames of one byte that are too many. */
     private static final int NEARLY_EMPTY = 8
             + Http2EdgeBuilder.MAX_SHORTFALL / (Http2EdgeBuilder.FAIR_DATA - 1);

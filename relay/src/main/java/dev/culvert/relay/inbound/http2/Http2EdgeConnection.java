@@ -6,6 +6,7 @@ import dev.culvert.http.observe.MemoryRefusals;
 import dev.culvert.http.problem.EdgeException;
 import dev.culvert.http.problem.Problem;
 import dev.culvert.http.problem.Problem.Cause;
+import dev.culvert.protocol.body.BodyPart;
 import dev.culvert.relay.exchange.EdgeContext;
 import dev.culvert.relay.exchange.EdgeExchange;
 import dev.culvert.relay.exchange.EdgeProblems;
@@ -73,6 +74,7 @@ public final class Http2EdgeConnection extends Http2ConnectionHandler {
     private final Http2Connection.PropertyKey begun;
     private final Http2ClosedStreams closedStreams = new Http2ClosedStreams();
     private final Http2FrameBudget control = Http2FrameBudget.ofControlFrames();
+    private final Http2FrameBudget unasked = Http2FrameBudget.ofSilentFrames();
     private final Http2FrameBudget faults = Http2FrameBudget.ofFaults();
     private @Nullable ChannelHandlerContext context;
     private @Nullable ReadSize reads;
@@ -161,6 +163,7 @@ public final class Http2EdgeConnection extends Http2ConnectionHandler {
      */
     ChannelFuture writeBody(Http2Stream stream, ByteBuf body, boolean ended) {
         flushLater();
+        unasked.written(body.readableBytes());
         return encoder().writeData(context(), stream.id(), body, 0, ended, context().newPromise());
     }
 
@@ -254,6 +257,7 @@ public final class Http2EdgeConnection extends Http2ConnectionHandler {
 
     private EdgeExchange exchange(Http2Stream stream, boolean answersHead, RequestFacts facts) {
         idle().clear();
+        unasked.began();
         Objects.requireNonNull(place).busy();
         var side = new Http2EdgeStream(this, stream, answersHead);
         EdgeExchange exchange = new EdgeExchange(side, facts);
@@ -284,7 +288,7 @@ public final class Http2EdgeConnection extends Http2ConnectionHandler {
         EdgeExchange exchange = side.exchange();
         requireSubstance(side, data.readableBytes());
         if (data.isReadable()) {
-            exchange.requestData(data.retain());
+            exchange.requestData(BodyPart.keep(data));
         }
         if (ended && exchangeOf(stream) != null) {
             exchange.requestEnd(null);
@@ -387,8 +391,16 @@ public final class Http2EdgeConnection extends Http2ConnectionHandler {
 
         @Override
         public void onUnknownFrame(ChannelHandlerContext ctx, byte type, int id, Http2Flags flags,
-                ByteBuf payload) {
-            count(1); // RFC 9113 §5.5: ignored; its bytes cost the sender more than the server
+                ByteBuf payload) throws Http2Exception {
+            count(1);
+            unasked.count(); // RFC 9113 §5.5: ignored otherwise
+        }
+
+        @Override
+        public void onWindowUpdateRead(ChannelHandlerContext ctx, int id, int increment)
+                throws Http2Exception {
+            count(1);
+            unasked.count();
         }
 
         @Override
