@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.culvert.http.quota.SourceAddress;
 import dev.culvert.inbox.model.CommitListener;
 import dev.culvert.inbox.model.Fingerprint;
 import dev.culvert.inbox.model.IncomingWebhook;
@@ -233,7 +234,7 @@ class InboxCrashTest {
         byte[] fields = StoredFields.encode(new DefaultHttp2Headers(false).method("POST"));
         var draft = new IncomingWebhook(id, "r1", new DurableRoute("argo/push", "/", true, 1, null, false),
                 "POST", "h",
-                "/",
+                "/", SourceAddress.UNKNOWN,
                 new Fingerprint("r1", "/", null, new byte[32]),
                 new WebhookBody(fields, new byte[3000], null, 3000, null), new Nobody(), loop);
         var done = new CompletableFuture<Receipt>();

@@ -57,6 +57,7 @@ public final class InboxFixture implements AutoCloseable, Delivery {
     private final EventLoopGroup loops = new MultiThreadIoEventLoopGroup(2, NioIoHandler.newFactory());
     public final Inbox inbox;
     public volatile DurableRoutes routes = DurableRoutes.byDefault();
+    volatile InetAddress caller = InetAddress.getLoopbackAddress();
     volatile WebhookSecrets secrets = WebhookSecrets.NONE;
 
     public InboxFixture(Path folder, InboxConfig config, MovableClock clock) {
@@ -153,7 +154,7 @@ public final class InboxFixture implements AutoCloseable, Delivery {
     public InboxRelay relay(boolean trusted) {
         return new InboxRelay(inbox.intake(),
                 new InboxRelay.Target(RUNTIME, routes, this::secretsOf, Hop.EDGE),
-                InetAddress.getLoopbackAddress(), trusted, direct);
+                caller, trusted, direct);
     }
 
     private @Nullable List<byte[]> secretsOf(String runtimeId, DurableRoute route) {

@@ -19,6 +19,7 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.EventLoop;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -81,6 +82,11 @@ class InboxLimitsTest {
     void aFullQuotaRefusesAndDropsNothing() {
         InboxConfig small = with("1MiB", "1MiB", 1000, 100_000);
         try (var fixture = new InboxFixture(folder, small, new MovableClock())) {
+            await().until(fixture.inbox::isDelivering);
+            fixture.runtime.answer(exchange -> exchange.ok("there"));
+            Reply proof = fixture.post(PUSH, "x");
+            await().until(() -> state(fixture, proof) == WebhookState.DELIVERED);
+            fixture.inbox.webhooks().delete(proof.id()).block();
             fixture.cut();
             List<Reply> replies = new ArrayList<>();
             for (int i = 0; i < 21; i++) {
@@ -127,7 +133,9 @@ class InboxLimitsTest {
             fixture.cut();
 
             assertThat(fixture.post("/webhooks/argo/a/", "x").status()).isEqualTo(202);
+            fixture.caller = InetAddress.ofLiteral("192.0.2.7");
             assertThat(fixture.post("/webhooks/argo/b/", "x").status()).isEqualTo(202);
+            fixture.caller = InetAddress.ofLiteral("192.0.2.8");
             assertThat(fixture.post("/webhooks/argo/c/", "x").status()).isEqualTo(503);
             assertThat(fixture.post("/webhooks/argo/a/", "x").status()).isEqualTo(202);
         }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.culvert.config.ByteSize;
+import dev.culvert.http.problem.Problem;
 import dev.culvert.inbox.dispatch.AttemptResult;
 import dev.culvert.inbox.model.InboxConfig;
 import dev.culvert.inbox.model.InboxEntry;
@@ -18,11 +19,13 @@ import dev.culvert.relay.route.Announcement;
 import dev.culvert.relay.route.DurableRoutes;
 import dev.culvert.relay.route.RequestPolicy;
 import dev.culvert.store.SqliteDatabase;
+import java.net.InetAddress;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -45,8 +48,8 @@ class SourcesTest {
                     .mapToObj(i -> fixture.post("/webhooks/argo/invented-" + i + "/", "x").status())
                     .toList();
 
-            assertThat(invented.subList(0, 10)).containsOnly(202);
-            assertThat(invented.subList(10, 25)).containsOnly(503);
+            assertThat(invented.subList(0, 2)).containsOnly(202);
+            assertThat(invented.subList(2, 25)).containsOnly(503);
             assertThat(fixture.post(REAL, "x").status()).isEqualTo(202);
         }
     }
@@ -64,6 +67,85 @@ class SourcesTest {
             assertThat(invented).contains(202, 503);
             assertThat(fixture.post(REAL, "x".repeat(60_000)).status()).isEqualTo(202);
         }
+    }
+
+    @Test
+    void inventedSourcesOfOneAddressLeaveNewcomersTheirPlace() {
+        try (var fixture = new InboxFixture(folder)) {
+            fixture.cut();
+            assertThat(invent(fixture, "10.0.0.1", 300)).isEqualTo(12);
+
+            fixture.caller = InetAddress.ofLiteral("192.0.2.7");
+            assertThat(fixture.post("/webhooks/argo/honest/", "x").status()).isEqualTo(202);
+            assertThat(fixture.post("/webhooks/argo/invented-10-0-0-1-3/", "x").status()).isEqualTo(202);
+        }
+    }
+
+    @Test
+    void inventedSourcesOfManyAddressesLeaveNewcomersTheirPlace() {
+        try (var fixture = new InboxFixture(folder)) {
+            fixture.cut();
+            for (int i = 1; i <= 15; i++) {
+                invent(fixture, "10.0.0." + i, 30);
+                invent(fixture, "2001:db8:7:" + i + "::1", 10);
+            }
+
+            fixture.caller = InetAddress.ofLiteral("192.0.2.7");
+            assertThat(fixture.post("/webhooks/argo/honest/", "x").status()).isEqualTo(202);
+        }
+    }
+
+    @Test
+    void namesThatDoNotResolveGiveWay() {
+        try (var fixture = new InboxFixture(folder, with(20), new MovableClock())) {
+            await().until(fixture.inbox::isDelivering);
+            fixture.runtime.answer(exchange -> exchange.fail(WireProblem.NO_NAME));
+            List<Reply> invented = new ArrayList<>();
+            for (int i = 0; i < 10; i++) {
+                fixture.caller = InetAddress.ofLiteral("10.0.0." + i);
+                Reply reply = fixture.post("/webhooks/argo/invented-" + i + "/", "x");
+                await().until(() -> outcome(fixture, reply).equals("upstream-refused"));
+                invented.add(reply);
+            }
+
+            fixture.caller = InetAddress.ofLiteral("192.0.2.7");
+            Reply honest = fixture.post("/webhooks/argo/honest/", "x");
+
+            assertThat(honest.status()).isEqualTo(202);
+            assertThat(state(fixture, invented.getFirst())).isEqualTo(WebhookState.DEAD);
+            assertThat(invented.subList(1, 10))
+                    .allMatch(reply -> state(fixture, reply) == WebhookState.PENDING);
+            fixture.runtime.answer(exchange -> exchange.ok("there"));
+            fixture.inbox.webhooks().replay(invented.getFirst().id()).block();
+            await().until(() -> state(fixture, invented.getFirst()) == WebhookState.DELIVERED);
+        }
+    }
+
+    @Test
+    void sourcesWhoseNamesResolveLeaveTheSmallQuota() {
+        try (var fixture = new InboxFixture(folder, with(40), new MovableClock())) {
+            await().until(fixture.inbox::isDelivering);
+            fixture.runtime.answer(exchange -> exchange
+                    .fail(Problem.of(Problem.Cause.UPSTREAM_REFUSED, Problem.Hop.UPSTREAM, "down")));
+            for (int i = 0; i < 12; i++) {
+                fixture.caller = InetAddress.ofLiteral("10.0.0." + i);
+                Reply reply = fixture.post("/webhooks/argo/down-" + i + "/", "x");
+                assertThat(reply.status()).isEqualTo(202);
+                await().until(() -> outcome(fixture, reply).equals("upstream-refused"));
+            }
+        }
+    }
+
+    /** One address posts to invented names. Returns the number of stored webhooks. */
+    private static long invent(InboxFixture fixture, String address, int names) {
+        fixture.caller = InetAddress.ofLiteral(address);
+        return IntStream.range(0, names)
+                .map(i -> fixture
+                        .post("/webhooks/argo/invented-" + address.replaceAll("[:.]+", "-") + "-" + i + "/",
+                                "x")
+                        .status())
+                .filter(status -> status == 202)
+                .count();
     }
 
     @Test

@@ -65,6 +65,12 @@ public record SourceAddress(long network, byte prefixLength) implements Quota.Gr
                 : null;
     }
 
+    /** Returns the account of the whole site: the /48 of an IPv6 address; an IPv4 address is its own site. */
+    public SourceAddress site() {
+        SourceAddress group = group();
+        return group == null ? this : group;
+    }
+
     /** {@code 192.0.2.7/32}, {@code 2001:db8:0:1::/64} or {@code 2001:db8::/48}. */
     @Override
     public String toString() {

@@ -19,6 +19,17 @@ public sealed interface AttemptResult {
         return this instanceof Accepted || this instanceof Rejected || this instanceof Failed;
     }
 
+    /** Whether the result shows that the event source's name resolves, or that it does not; null: neither. */
+    default @Nullable Boolean resolves() {
+        return switch (this) {
+            case Refused refused when refused.nameless() -> false;
+            case Refused refused -> refused.outcome().equals(Cause.UPSTREAM_REFUSED.word()) ? true : null;
+            // A router in its own pod answers 502, 503 and 504 for sources that are not there.
+            case Failed failed -> failed.outcome().equals("500") ? true : null;
+            default -> null;
+        };
+    }
+
     /** The event source accepted the webhook. */
     record Accepted(String outcome) implements AttemptResult {}
 

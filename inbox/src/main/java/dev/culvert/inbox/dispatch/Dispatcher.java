@@ -196,6 +196,20 @@ public final class Dispatcher implements CommitListener {
         pump();
     }
 
+    /** Webhooks of invented event sources are dead, because they gave way to a new one's. */
+    public void gaveWay(List<QueuedWebhook> webhooks) {
+        for (QueuedWebhook gone : webhooks) {
+            QueuedWebhook flying = plan.underWay(gone.seq);
+            if (flying == null) {
+                plan.deleted(new SourceKey(gone.runtime, gone.source, gone.ordered), gone.seq);
+            } else {
+                flying.withdrawn = true;
+            }
+            meters.settled(Kind.DEAD, now() - gone.stored);
+            emit(Kind.DEAD, gone, WebhookRows.GAVE_WAY);
+        }
+    }
+
     public void emit(Kind kind, QueuedWebhook pending, String outcome) {
         events.tryEmitNext(
                 new InboxEvent(kind, pending.id, pending.runtime, pending.source, pending.begun, outcome));
@@ -279,6 +293,7 @@ public final class Dispatcher implements CommitListener {
         if (result.wasAnswered()) {
             plan.took(pending, now() - pending.attemptBegan);
         }
+        tellName(pending, result);
         switch (result) {
             case AttemptResult.Accepted accepted -> {
                 plan.answered(pending);
@@ -325,6 +340,18 @@ public final class Dispatcher implements CommitListener {
             boolean unsent = pending.reserved;
             commits.<Boolean>submit(tx -> WebhookRows.note(tx, pending.seq, obstacle, refused, unsent), 0,
                     noted -> {}, failed -> {});
+        }
+    }
+
+    /** Stores whether the name of a source resolves that never accepted a webhook, for its quota. */
+    private void tellName(QueuedWebhook pending, AttemptResult result) {
+        Boolean resolves = pending.known ? null : result.resolves();
+        if (resolves != null && !resolves.equals(pending.resolves)) {
+            pending.resolves = resolves;
+            commits.<Boolean>submit(tx -> {
+                tx.named(pending.runtime, pending.source, resolves);
+                return true;
+            }, 0, told -> {}, failed -> {});
         }
     }
 
@@ -377,6 +404,10 @@ public final class Dispatcher implements CommitListener {
 
     /** Postpones a webhook whose source accepts nothing now. */
     private void postpone(QueuedWebhook pending) {
+        if (pending.withdrawn) {
+            gone(pending);
+            return;
+        }
         letGo(pending);
         plan.refused(pending, now());
         pump();
@@ -384,6 +415,10 @@ public final class Dispatcher implements CommitListener {
 
     /** Lets a webhook wait for its runtime, which is away. */
     private void wait(QueuedWebhook pending) {
+        if (pending.withdrawn) {
+            gone(pending);
+            return;
+        }
         letGo(pending);
         plan.away(pending);
         pump();

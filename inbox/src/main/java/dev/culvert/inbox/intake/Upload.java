@@ -422,7 +422,7 @@ final class Upload implements RequestSink {
                 total, held);
         over = true;
         var draft = new IncomingWebhook(id, target.runtimeId(), route, String.valueOf(fields.method()),
-                String.valueOf(fields.authority()), path,
+                String.valueOf(fields.authority()), path, intake.source(),
                 new Fingerprint(target.runtimeId(), path, WebhookDigests.providerId(fields), digest.digest()),
                 content, answer, request.loop());
         inbox.store(draft, mine, receipt -> stored(receipt, content, written),

@@ -5,6 +5,7 @@ import dev.culvert.inbox.dispatch.InboxMeters;
 import dev.culvert.inbox.model.Budget;
 import dev.culvert.inbox.model.InboxSetup;
 import dev.culvert.inbox.model.IncomingWebhook;
+import dev.culvert.inbox.model.QueuedWebhook;
 import dev.culvert.inbox.model.Receipt;
 import dev.culvert.inbox.model.WebhookIds;
 import dev.culvert.inbox.store.CommitThread;
@@ -14,6 +15,7 @@ import dev.culvert.inbox.store.InboxQuota;
 import dev.culvert.inbox.store.SpoolFolder;
 import dev.culvert.inbox.store.WebhookRows;
 import dev.culvert.store.StoreException;
+import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -93,16 +95,26 @@ public final class WebhookIntake {
             return;
         }
         commits.submit(tx -> {
-            quota.check(tx, draft);
-            return WebhookRows.store(tx, draft, dispatcher::isIdle);
-        }, draft.rowBytes(), receipt -> {
+            List<QueuedWebhook> gaveWay = quota.admit(tx, draft);
+            return new Stored(WebhookRows.store(tx, draft, dispatcher::isIdle), gaveWay);
+        }, draft.rowBytes(), stored -> {
             try {
-                done.accept(receipt);
+                done.accept(stored.receipt);
             } finally {
-                dispatcher.run(() -> dispatch(receipt, draft, turn));
+                dispatcher.run(() -> {
+                    dispatcher.gaveWay(stored.gaveWay);
+                    dispatch(stored.receipt, draft, turn);
+                });
             }
         }, refused);
     }
+
+    /**
+     * The result of a webhook's transaction.
+     *
+     * @param gaveWay the webhooks that are dead, because they gave way to it
+     */
+    private record Stored(Receipt receipt, List<QueuedWebhook> gaveWay) {}
 
     private void dispatch(Receipt receipt, IncomingWebhook draft, StoreTurns.Turn turn) {
         try {

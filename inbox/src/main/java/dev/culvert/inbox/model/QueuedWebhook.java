@@ -41,6 +41,10 @@ public final class QueuedWebhook {
     public boolean remembered;
     /** Whether its event source was known to exist when the row was read. */
     public boolean known;
+    /** Whether the store knows that its event source's name resolves; null: not told. */
+    public @Nullable Boolean resolves;
+    /** Whether it ended in the store during its attempt. */
+    public boolean withdrawn;
     /** The number of attempts lost on the way since this process loaded the webhook. */
     public int lost;
     /** The stored reason for which it could not be sent; empty: it could, or was not tried. */

@@ -1,34 +1,28 @@
 package dev.culvert.inbox.store;
 
+import dev.culvert.http.quota.SourceAddress;
 import dev.culvert.inbox.model.InboxConfig;
 import dev.culvert.inbox.model.IncomingWebhook;
+import dev.culvert.inbox.model.QueuedWebhook;
 import dev.culvert.store.StoreException;
 import java.sql.SQLException;
+import java.util.List;
 
 /**
- * Limits the pending webhooks of each runtime and of each event source. Over a limit it refuses new webhooks;
- * it never drops stored ones. Event sources that never accepted a webhook, and that no configuration names,
- * share a small part of both limits, so that names invented by callers leave the rest to existing sources.
+ * Limits the pending webhooks of each runtime and of each event source. Over a limit it refuses new webhooks.
  * Dead webhooks do not count: otherwise a sender of rejected webhooks could block those of others.
  * {@link Retention} bounds the dead ones.
+ *
+ * <p>Event sources that never accepted a webhook, and that no configuration names, have limits of their own
+ * ({@link NewSourceShares}), so that names invented by callers leave the rest to existing sources.
  */
 public record InboxQuota(InboxConfig config) {
-    /** Sources that are not known to exist may take one tenth of a runtime's places, and at least ten. */
-    private static final int UNKNOWN_SOURCES = 10;
-    /** They may take one sixteenth of its bytes, and at least 1 MiB. */
-    private static final int UNKNOWN_BYTES = 16;
 
-    private int unknownSources() {
-        return Math.max(config.maxSources() / UNKNOWN_SOURCES,
-                Math.min(config.maxSources(), UNKNOWN_SOURCES));
-    }
-
-    private long unknownBytes() {
-        return Math.max(config.maxRuntimeBytes().bytes() / UNKNOWN_BYTES, 1 << 20);
-    }
-
-    /** Checks whether a webhook fits. Throws {@link StoreException.Full}. */
-    public void check(Transaction tx, IncomingWebhook draft) throws SQLException {
+    /**
+     * Makes sure that a webhook fits. Returns the webhooks that gave way to it and are dead now. Throws
+     * {@link StoreException.Full}; then nothing gave way.
+     */
+    public List<QueuedWebhook> admit(Transaction tx, IncomingWebhook draft) throws SQLException {
         String runtime = draft.runtime();
         String source = draft.route().source();
         if (tx.pending(runtime, "").bytes() + draft.cost() > config.maxRuntimeBytes().bytes()) {
@@ -42,16 +36,12 @@ public record InboxQuota(InboxConfig config) {
             throw new StoreException.Full("the runtime has webhooks of too many event sources");
         }
         if (draft.route().named() || tx.isKnown(runtime, source)) {
-            return;
+            return List.of();
         }
-        Transaction.PendingSources pending = tx.pendingSources(runtime);
-        if (used.entries() == 0 && pending.unknown() >= unknownSources()) {
-            throw new StoreException.Full(
-                    "the runtime has webhooks of too many event sources that never accepted one");
-        }
-        if (pending.unknownBytes() + draft.cost() > unknownBytes()) {
-            throw new StoreException.Full(
-                    "webhooks of event sources that never accepted one have reached their limit");
-        }
+        var shares = new NewSourceShares(config, tx.pendingSources(runtime));
+        NewSourceShares.Admission admission = shares.admit(source, draft.from(), draft.cost());
+        SourceAddress owner = admission.owner();
+        tx.open(runtime, source, owner);
+        return WebhookRows.giveWay(tx, runtime, admission.givingWay());
     }
 }

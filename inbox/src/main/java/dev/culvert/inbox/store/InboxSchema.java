@@ -65,7 +65,12 @@ final class InboxSchema {
                               WHERE webhooks.runtime = usage.runtime AND webhooks.state = 1
                                 AND (usage.source = '' OR webhooks.source = usage.source)) WHERE state = 1"""),
             List.of("ALTER TABLE webhooks ADD COLUMN unsent INTEGER NOT NULL DEFAULT 0",
-                    "ALTER TABLE webhooks ADD COLUMN refused INTEGER NOT NULL DEFAULT 0"));
+                    "ALTER TABLE webhooks ADD COLUMN refused INTEGER NOT NULL DEFAULT 0"),
+            // The address that opened a source which never accepted, and whether its name resolves.
+            List.of("""
+                    CREATE TABLE new_sources (
+                      runtime TEXT NOT NULL, source TEXT NOT NULL, network INTEGER NOT NULL, v6 INTEGER NOT NULL,
+                      name INTEGER NOT NULL, since INTEGER NOT NULL, PRIMARY KEY (runtime, source)) STRICT, WITHOUT ROWID"""));
 
     static final SqliteSchema SCHEMA = new SqliteSchema(VERSIONS, "webhooks");
 

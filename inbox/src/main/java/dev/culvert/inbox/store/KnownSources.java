@@ -45,13 +45,17 @@ public final class KnownSources {
      * everything does not prove that names exist. Returns whether the source is newly known.
      */
     boolean add(Statements statements, String runtime, String source) throws SQLException {
-        return !has(statements, runtime, source)
-                && statements.number("SELECT count(*) FROM sources WHERE runtime = ?", runtime) < most
-                && statements.update("INSERT INTO sources VALUES (?, ?)", runtime, source) == 1;
+        if (has(statements, runtime, source)
+                || statements.number("SELECT count(*) FROM sources WHERE runtime = ?", runtime) >= most) {
+            return false;
+        }
+        statements.update("DELETE FROM new_sources WHERE runtime = ? AND source = ?", runtime, source);
+        return statements.update("INSERT INTO sources VALUES (?, ?)", runtime, source) == 1;
     }
 
     /** Removes the sources of a deleted runtime. */
     public static void forget(Statements statements, String runtime) throws SQLException {
         statements.update("DELETE FROM sources WHERE runtime = ?", runtime);
+        statements.update("DELETE FROM new_sources WHERE runtime = ?", runtime);
     }
 }

@@ -1,9 +1,11 @@
 package dev.culvert.inbox.store;
 
+import dev.culvert.http.quota.SourceAddress;
 import dev.culvert.inbox.model.SourceKey;
 import dev.culvert.inbox.model.WebhookState;
 import dev.culvert.store.SqliteLease;
 import dev.culvert.store.StoreException;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.EnumMap;
 import java.util.HashMap;
@@ -44,37 +46,6 @@ public final class Transaction {
 
         Usage plus(Usage other) {
             return new Usage(entries + other.entries, bytes + other.bytes);
-        }
-    }
-
-    /** The event sources of a runtime that have pending webhooks. */
-    static final class PendingSources {
-        private long all;
-        private long unknown;
-        private long unknownBytes;
-
-        private void change(Usage before, Usage after, boolean known) {
-            int more = Boolean.compare(after.entries > 0, before.entries > 0);
-            all += more;
-            if (!known) {
-                unknown += more;
-                unknownBytes += (after.entries > 0 ? after.bytes : 0)
-                        - (before.entries > 0 ? before.bytes : 0);
-            }
-        }
-
-        long all() {
-            return all;
-        }
-
-        /** The number of those that are not known to exist. */
-        long unknown() {
-            return unknown;
-        }
-
-        /** The bytes of those that are not known to exist. */
-        long unknownBytes() {
-            return unknownBytes;
         }
     }
 
@@ -174,7 +145,7 @@ public final class Transaction {
         PendingSources ofRuntime = pendingSources.get(runtime);
         if (ofRuntime != null && key.isOfPendingSource()) {
             Usage before = used(runtime, source, state);
-            ofRuntime.change(before, before.plus(usage), isKnown(runtime, source));
+            ofRuntime.change(source, before, before.plus(usage), isKnown(runtime, source));
         }
         changes.merge(key, usage, Usage::plus);
         changes.merge(new UsageKey(runtime, "", state), usage, Usage::plus);
@@ -197,26 +168,69 @@ public final class Transaction {
 
     private PendingSources readPendingSources(String runtime) throws SQLException {
         Map<String, Usage> usages = new HashMap<>();
-        Set<String> strange = new HashSet<>();
+        Set<String> proven = new HashSet<>();
+        var read = new PendingSources();
+        statements.list("SELECT source, network, v6, name, since FROM new_sources WHERE runtime = ?",
+                Transaction::newSource, runtime).forEach(read::describe);
         statements.list(
-                "SELECT source, entries, bytes, NOT EXISTS (SELECT 1 FROM sources"
+                "SELECT source, entries, bytes, EXISTS (SELECT 1 FROM sources"
                         + " WHERE sources.runtime = usage.runtime AND sources.source = usage.source)"
                         + " FROM usage WHERE runtime = ? AND state = 0 AND source <> '' AND entries > 0",
                 row -> {
                     usages.put(row.getString(1), new Usage(row.getLong(2), row.getLong(3)));
-                    return row.getInt(4) == 0 || strange.add(row.getString(1));
+                    return row.getInt(4) == 0 || proven.add(row.getString(1));
                 }, runtime);
         for (UsageKey key : List.copyOf(changes.keySet())) {
             if (key.runtime.equals(runtime) && key.isOfPendingSource()) {
                 usages.put(key.source, used(runtime, key.source, key.state));
-                if (!isKnown(runtime, key.source)) {
-                    strange.add(key.source);
+                if (isKnown(runtime, key.source)) {
+                    proven.add(key.source);
                 }
             }
         }
-        var read = new PendingSources();
-        usages.forEach((source, usage) -> read.change(Usage.NONE, usage, !strange.contains(source)));
+        usages.forEach(
+                (source, usage) -> read.change(source, Usage.NONE, usage, proven.contains(source)));
         return read;
+    }
+
+    private static NewSource newSource(ResultSet row) throws SQLException {
+        long network = row.getLong(2);
+        boolean v6 = row.getInt(3) != 0;
+        return new NewSource(row.getString(1),
+                network == 0 && !v6 ? SourceAddress.UNKNOWN : new SourceAddress(network, v6),
+                NewSource.Name.at(row.getInt(4)), row.getLong(5), Usage.NONE);
+    }
+
+    /** A webhook of a source that is not known to exist is about to be stored, for {@code owner}. */
+    void open(String runtime, String source, SourceAddress owner) throws SQLException {
+        PendingSources ofRuntime = pendingSources(runtime);
+        NewSource present = ofRuntime.unknown(source);
+        if (present != null && present.from().equals(owner)) {
+            return;
+        }
+        NewSource before = ofRuntime.described(source);
+        update("INSERT INTO new_sources VALUES (?, ?, ?, ?, 0, ?) ON CONFLICT DO UPDATE SET"
+                + " network = excluded.network, v6 = excluded.v6", runtime, source, owner.network(),
+                owner.v6() ? 1 : 0, now);
+        ofRuntime.describe(
+                new NewSource(source, owner, before == null ? NewSource.Name.UNTRIED : before.name(),
+                        before == null ? now : before.since(), Usage.NONE));
+    }
+
+    /** An attempt has shown whether the name of a source resolves in the cluster. */
+    public void named(String runtime, String source, boolean resolves) throws SQLException {
+        if (pending(runtime, source).entries() > 0 && !isKnown(runtime, source)) {
+            NewSource.Name name = resolves ? NewSource.Name.RESOLVED : NewSource.Name.NAMELESS;
+            update("INSERT INTO new_sources VALUES (?, ?, 0, 0, ?, ?) ON CONFLICT DO UPDATE SET"
+                    + " name = excluded.name", runtime, source, name.number, now);
+            PendingSources ofRuntime = pendingSources.get(runtime);
+            if (ofRuntime != null) {
+                NewSource before = ofRuntime.described(source);
+                ofRuntime.describe(before == null
+                        ? new NewSource(source, SourceAddress.UNKNOWN, name, now, Usage.NONE)
+                        : before.with(name));
+            }
+        }
     }
 
     /** Whether an event source is known to exist. */
@@ -271,8 +285,13 @@ public final class Transaction {
                     + " entries = entries + excluded.entries, bytes = bytes + excluded.bytes", key.runtime,
                     key.source, key.state.number(), change.getValue().entries, change.getValue().bytes);
             if (change.getValue().entries < 0) {
-                update("DELETE FROM usage WHERE runtime = ? AND source = ? AND state = ? AND entries <= 0",
+                int gone = update(
+                        "DELETE FROM usage WHERE runtime = ? AND source = ? AND state = ? AND entries <= 0",
                         key.runtime, key.source, key.state.number());
+                if (gone > 0 && key.isOfPendingSource() && !isKnown(key.runtime, key.source)) {
+                    update("DELETE FROM new_sources WHERE runtime = ? AND source = ?", key.runtime,
+                            key.source);
+                }
             }
         }
     }

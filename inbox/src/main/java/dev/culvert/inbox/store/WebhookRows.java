@@ -12,6 +12,7 @@ import dev.culvert.store.StoreException;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
@@ -29,6 +30,11 @@ public final class WebhookRows {
     private static final String DISPATCHED = "seq, id, runtime, source, ordered, stored, begun, failures, next, aside,"
             + " dedupe IS NOT NULL, EXISTS (SELECT 1 FROM sources WHERE sources.runtime = webhooks.runtime"
             + " AND sources.source = webhooks.source), refused";
+
+    /** The maximum number of a source's webhooks that give way at once. */
+    static final int GIVING_WAY = 256;
+    /** The outcome of webhooks that gave way to those of a new event source. */
+    public static final String GAVE_WAY = "gave-way";
 
     private WebhookRows() {}
 
@@ -224,6 +230,25 @@ public final class WebhookRows {
         }
         tx.count(before.runtime, before.source, before.state, 0, after.cost - before.cost);
         return before.cost - after.cost;
+    }
+
+    /** Ends webhooks of sources whose names do not resolve: dead, the oldest first. Returns them. */
+    static List<QueuedWebhook> giveWay(Transaction tx, String runtime, List<NewSource> sources)
+            throws SQLException {
+        List<QueuedWebhook> gone = new ArrayList<>();
+        for (NewSource source : sources) {
+            List<QueuedWebhook> some = tx.statements()
+                    .list("SELECT " + DISPATCHED
+                            + " FROM webhooks WHERE state = 0 AND runtime = ? AND source = ?"
+                            + " ORDER BY seq LIMIT ?", WebhookRows::pending, runtime, source.source(),
+                            GIVING_WAY);
+            for (QueuedWebhook pending : some) {
+                if (end(tx, pending, WebhookState.DEAD, GAVE_WAY, null)) {
+                    gone.add(pending);
+                }
+            }
+        }
+        return gone;
     }
 
     static @Nullable Settled row(Transaction tx, long seq) throws SQLException {

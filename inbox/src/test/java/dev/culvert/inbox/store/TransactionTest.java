@@ -2,6 +2,7 @@ package dev.culvert.inbox.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.culvert.http.quota.SourceAddress;
 import dev.culvert.inbox.model.WebhookState;
 import dev.culvert.store.SqliteDatabase;
 import java.nio.file.Path;
@@ -60,14 +61,19 @@ class TransactionTest {
         String source = "argo/source" + random.nextInt(6);
         boolean some = one.pending(runtime, source).entries() > 0;
         switch (random.nextInt(5)) {
-            case 0, 1 -> one.count(runtime, source, WebhookState.PENDING, 1, 100);
+            case 0, 1 -> {
+                if (!one.isKnown(runtime, source)) {
+                    one.open(runtime, source, new SourceAddress(1 + random.nextInt(3), random.nextBoolean()));
+                }
+                one.count(runtime, source, WebhookState.PENDING, 1, 100);
+            }
             case 2 -> {
                 if (some) {
                     one.count(runtime, source, WebhookState.PENDING, -1, -100);
                     one.count(runtime, source, WebhookState.DELIVERED, 1, 100);
                 }
             }
-            case 3 -> sources(one);
+            case 3 -> one.named(runtime, source, random.nextBoolean());
             default -> {
                 if (random.nextInt(10) == 0) {
                     one.addKnown(runtime, source);
@@ -83,12 +89,12 @@ class TransactionTest {
     private static String sources(Transaction one) throws SQLException {
         var text = new StringBuilder();
         for (String runtime : RUNTIMES) {
-            Transaction.PendingSources sources = one.pendingSources(runtime);
+            PendingSources sources = one.pendingSources(runtime);
             text.append(sources.all())
                     .append(' ')
-                    .append(sources.unknown())
+                    .append(sources.unknown().stream().map(NewSource::toString).sorted().toList())
                     .append(' ')
-                    .append(sources.unknownBytes())
+                    .append(sources.sum(source -> true))
                     .append('\n');
         }
         return text.toString();
