@@ -5,6 +5,7 @@ import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
 import java.io.ByteArrayOutputStream;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -23,6 +24,8 @@ import reactor.core.publisher.Mono;
  */
 public record EdgeRequest(HttpMethod method, String target, HttpHeaders headers, Flux<ByteBuf> body,
         RequestContext context) {
+    private static final Duration GRACE = Duration.ofSeconds(20);
+    private static final int BYTES_PER_SECOND = 32 << 10;
 
     /** The raw path of the target: all characters before the first {@code ?}. */
     public String path() {
@@ -43,8 +46,9 @@ public record EdgeRequest(HttpMethod method, String target, HttpHeaders headers,
 
     /**
      * Reads the whole body into memory. Cancelling stops reading. Errors: {@link HandlerException} with
-     * {@code BODY_TOO_LARGE} as soon as more than {@code maxBytes} are announced or seen. Never empty:
-     * without a body the array is empty.
+     * {@code BODY_TOO_LARGE} as soon as more than {@code maxBytes} are announced or seen; {@code
+     * REQUEST_TIMEOUT} if the body is not there within 20 s and one more second for each 32 KiB of {@code
+     * maxBytes}, however it trickles. Never empty: without a body the array is empty.
      */
     public Mono<byte[]> aggregate(int maxBytes) {
         return Mono.defer(() -> {
@@ -53,8 +57,18 @@ public record EdgeRequest(HttpMethod method, String target, HttpHeaders headers,
             }
             var collected = new ByteArrayOutputStream();
             return body.doOnNext(buffer -> collect(buffer, collected, maxBytes))
-                    .then(Mono.fromSupplier(collected::toByteArray));
+                    .then(Mono.fromSupplier(collected::toByteArray))
+                    .timeout(patience(maxBytes), Mono.error(EdgeRequest::tooSlow));
         });
+    }
+
+    private static Duration patience(int maxBytes) {
+        return GRACE.plusSeconds(maxBytes / BYTES_PER_SECOND);
+    }
+
+    private static HandlerException tooSlow() {
+        return HandlerException.of(HandlerException.Reason.REQUEST_TIMEOUT,
+                "the body did not arrive in time");
     }
 
     private long announcedBytes() {

@@ -9,7 +9,9 @@ import io.netty.handler.codec.http.DefaultHttpHeaders;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
 import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
 import reactor.test.StepVerifier;
@@ -58,6 +60,21 @@ class EdgeRequestTest {
                 .verifyErrorSatisfies(EdgeRequestTest::assertTooLarge);
 
         body.assertWasNotSubscribed();
+    }
+
+    @Test
+    void aBodyThatTricklesIsDroppedAtItsDeadline() {
+        var ended = new AtomicBoolean();
+        StepVerifier
+                .withVirtualTime(() -> request(Flux.interval(Duration.ofSeconds(1))
+                        .map(second -> buffer(1))
+                        .doOnCancel(() -> ended.set(true))).aggregate(64 << 10))
+                .expectSubscription()
+                .expectNoEvent(Duration.ofSeconds(21))
+                .thenAwait(Duration.ofSeconds(1))
+                .verifyErrorSatisfies(error -> assertThat(((HandlerException) error).reason())
+                        .isEqualTo(Reason.REQUEST_TIMEOUT));
+        assertThat(ended).isTrue();
     }
 
     @Test
