@@ -235,7 +235,7 @@ class InboxCrashTest {
         var draft = new IncomingWebhook(id, "r1", new DurableRoute("argo/push", "/", true, 1, null, false),
                 "POST", "h",
                 "/", SourceAddress.UNKNOWN,
-                new Fingerprint("r1", "/", null, new byte[32]),
+                new Fingerprint("r1", "/", null, null, new byte[32]),
                 new WebhookBody(fields, new byte[3000], null, 3000, null), new Nobody(), loop);
         var done = new CompletableFuture<Receipt>();
         commits.submit(tx -> WebhookRows.store(tx, draft, (runtime, source) -> true), 0, done::complete,

@@ -28,7 +28,10 @@ import dev.culvert.store.StoreException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HexFormat;
 import java.util.List;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -297,6 +300,59 @@ class InboxTest {
     }
 
     @Test
+    void aSignedWebhookThatIsSentAgainUnderAnotherIdIsADuplicate() throws Exception {
+        fixture.routes = DurableRoutes.of(announced(Verification.Provider.GITHUB));
+        fixture.secrets = (runtimeId, route) -> List.of("secret".getBytes(StandardCharsets.US_ASCII));
+        fixture.runtime.answer(exchange -> exchange.ok("success"));
+        Mac mac = Mac.getInstance("HmacSHA256");
+        mac.init(new SecretKeySpec("secret".getBytes(StandardCharsets.US_ASCII), "HmacSHA256"));
+        String signature = "sha256="
+                + HexFormat.of().formatHex(mac.doFinal("{}".getBytes(StandardCharsets.US_ASCII)));
+        Reply first = fixture.post(PUSH, "{}", "x-github-delivery", "d1", "x-hub-signature-256", signature);
+        await().until(() -> entry(first).state() == WebhookState.DELIVERED);
+
+        Reply otherKey = fixture.post(PUSH, "{}", "x-github-delivery", "d1", "x-hub-signature-256", signature,
+                "idempotency-key", "k2");
+        Reply otherId = fixture.post(PUSH, "{}", "x-github-delivery", "d2", "x-hub-signature-256", signature);
+        Reply noId = fixture.post(PUSH, "{}", "x-hub-signature-256", signature);
+
+        assertThat(List.of(otherKey, otherId, noId)).allSatisfy(reply -> {
+            assertThat(reply.status()).isEqualTo(200);
+            assertThat(reply.id()).isEqualTo(first.id());
+            assertThat(reply.field("culvert-webhook-duplicate")).isEqualTo("true");
+        });
+        assertThat(fixture.runtime.all).hasSize(1);
+    }
+
+    @Test
+    void aClockThatWasAheadDelaysNothingOnceItIsRight() {
+        fixture.advance(Duration.ofDays(8));
+        fixture.runtime.answer(exchange -> exchange.head("500", true));
+        Reply reply = fixture.post(PUSH, "{}");
+        await().until(() -> entry(reply).outcome().equals("500"));
+        fixture.runtime.answer(exchange -> exchange.ok("ok"));
+
+        fixture.advance(Duration.ofDays(-8));
+
+        await().until(() -> entry(reply).state() == WebhookState.DELIVERED);
+    }
+
+    @Test
+    void aClockThatWasAheadDelaysNothingAfterARestart() {
+        fixture.advance(Duration.ofDays(8));
+        fixture.runtime.answer(exchange -> exchange.head("500", true));
+        Reply reply = fixture.post(PUSH, "{}");
+        await().until(() -> entry(reply).outcome().equals("500"));
+        fixture.close();
+
+        fixture = new InboxFixture(folder);
+        fixture.runtime.answer(exchange -> exchange.ok("ok"));
+        fixture.tick();
+
+        await().until(() -> entry(reply).state() == WebhookState.DELIVERED);
+    }
+
+    @Test
     void aDuplicateOfADeadOrAnOldOneIsDelivered() {
         fixture.runtime.answer(exchange -> exchange.head("410", true));
         Reply dead = fixture.post(PUSH, "{}", "webhook-id", "d1");
@@ -439,9 +495,13 @@ class InboxTest {
 
     /** Webhooks of the namespace argo alone, signed as GitLab does. */
     private static Announcement announced() {
+        return announced(Verification.Provider.GITLAB);
+    }
+
+    private static Announcement announced(Verification.Provider provider) {
         var route = new AnnouncedRoute(RouteRule.of("/webhooks/{namespace}/{eventSource}/"), true, true,
                 1 << 20,
-                new Verification(Verification.Provider.GITLAB, null), SourceList.parse(List.of()),
+                new Verification(provider, null), SourceList.parse(List.of()),
                 HostTemplate.of("{eventSource}.{namespace}.svc"));
         return new Announcement(List.of(route), List.of("argo/*"), RequestPolicy.OPEN);
     }

@@ -5,11 +5,12 @@ import java.util.Arrays;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * One way in which a server may interpret a raw path. Servers differ in the number of decodings, in dropping
  * {@code ;parameters} before or after decoding, in cutting the path at a decoded {@code ?}, {@code #} or NUL,
- * and in treating backslashes as slashes. Immutable.
+ * in treating backslashes as slashes, and in trimming segments. Immutable.
  *
  * @param text the path as that server interprets it
  * @param segments the segments of {@code text} that are not empty
@@ -30,7 +31,8 @@ public record PathReading(String text, List<String> segments) {
     }
 
     /**
-     * All readings of a raw path, the literal one first. Empty if a reading has dot segments or there are too
+     * All readings of a raw path, the literal one first. Empty if no rule can safely match it: a reading has
+     * dot segments or overlong UTF-8, the path is encoded more often than servers decode, or there are too
      * many readings.
      */
     public static List<PathReading> all(String path) {
@@ -42,7 +44,9 @@ public record PathReading(String text, List<String> segments) {
             toRead = fresh.stream().filter(text -> text.indexOf('%') >= 0).map(PathReading::decoded).toList();
         }
         List<PathReading> readings = texts.stream().map(PathReading::of).toList();
-        boolean unclear = texts.size() > MOST || readings.stream().anyMatch(PathReading::climbs);
+        boolean unclear = texts.size() > MOST || toRead.stream().anyMatch(text -> !texts.contains(text))
+                || readings.stream().anyMatch(PathReading::climbs)
+                || texts.stream().anyMatch(PathReading::isOverlong);
         return unclear ? List.of() : readings;
     }
 
@@ -52,11 +56,36 @@ public record PathReading(String text, List<String> segments) {
             add(withoutParameters(text), texts, fresh);
             add(cut(text), texts, fresh);
             add(text.replace('\\', '/'), texts, fresh);
+            add(trimmed(text), texts, fresh);
         }
     }
 
     private boolean climbs() {
         return segments.contains(".") || segments.contains("..");
+    }
+
+    /**
+     * Whether the bytes contain overlong UTF-8, which writes {@code /} and other characters with more bytes
+     * than needed. Valid UTF-8 has no such bytes.
+     */
+    private static boolean isOverlong(String bytes) {
+        for (int i = 0; i < bytes.length(); i++) {
+            char c = bytes.charAt(i);
+            char next = i + 1 < bytes.length() ? bytes.charAt(i + 1) : 0;
+            if (c == 0xc0 || c == 0xc1
+                    || next >= 0x80 && (c == 0xe0 && next < 0xa0 || c == 0xf0 && next < 0x90)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Removes spaces and control characters at both ends of each segment. */
+    private static String trimmed(String text) {
+        if (text.chars().noneMatch(c -> c <= ' ')) {
+            return text;
+        }
+        return Arrays.stream(text.split("/", -1)).map(String::trim).collect(Collectors.joining("/"));
     }
 
     private static String withoutParameters(String text) {
@@ -88,8 +117,8 @@ public record PathReading(String text, List<String> segments) {
         StringBuilder decoded = new StringBuilder(text.length());
         for (int i = 0; i < text.length(); i++) {
             char c = text.charAt(i);
-            int high = i + 2 < text.length() ? Character.digit(text.charAt(i + 1), 16) : -1;
-            int low = i + 2 < text.length() ? Character.digit(text.charAt(i + 2), 16) : -1;
+            int high = i + 2 < text.length() ? digit(text.charAt(i + 1)) : -1;
+            int low = i + 2 < text.length() ? digit(text.charAt(i + 2)) : -1;
             if (c == '%' && high >= 0 && low >= 0) {
                 decoded.append((char) (high << 4 | low));
                 i += 2;
@@ -98,5 +127,9 @@ public record PathReading(String text, List<String> segments) {
             }
         }
         return decoded.toString();
+    }
+
+    private static int digit(char c) {
+        return c < 0x80 ? Character.digit(c, 16) : -1;
     }
 }

@@ -51,6 +51,15 @@ final class SignatureCheck {
         /** Adds bytes of the body, in order. */
         void update(ByteBuffer body);
 
+        /**
+         * Returns what identifies the webhook beside its body: only what is signed, so that a replay under
+         * another id is a duplicate.
+         *
+         * @param provider the provider's id; null: none
+         */
+        @Nullable
+        String key(@Nullable String provider);
+
         /** Whether the signature is valid. Call once, after the last byte. */
         boolean matches();
     }
@@ -78,7 +87,7 @@ final class SignatureCheck {
         }
         try {
             byte[] signature = HexFormat.of().parseHex(given, HEX_PREFIX.length(), given.length());
-            return new Macs(secrets, List.of(signature));
+            return new Macs(secrets, List.of(signature), "");
         } catch (IllegalArgumentException noHex) {
             return Decided.NO;
         }
@@ -111,7 +120,7 @@ final class SignatureCheck {
                 }
             }
         }
-        var macs = new Macs(secrets.stream().map(SignatureCheck::key).toList(), signatures);
+        var macs = new Macs(secrets.stream().map(SignatureCheck::key).toList(), signatures, id);
         macs.update(ByteBuffer.wrap((id + "." + time + ".").getBytes(StandardCharsets.ISO_8859_1)));
         return macs;
     }
@@ -171,6 +180,12 @@ final class SignatureCheck {
         @Override
         public void update(ByteBuffer body) {}
 
+        /** Nothing is signed: whoever knows the secret may write any body. */
+        @Override
+        public @Nullable String key(@Nullable String provider) {
+            return provider;
+        }
+
         @Override
         public boolean matches() {
             return this == YES;
@@ -180,8 +195,11 @@ final class SignatureCheck {
     private static final class Macs implements Running {
         private final List<Mac> macs;
         private final List<byte[]> signatures;
+        private final String id;
 
-        Macs(List<byte[]> secrets, List<byte[]> signatures) {
+        /** @param id the signed id; empty: only the body is signed */
+        Macs(List<byte[]> secrets, List<byte[]> signatures, String id) {
+            this.id = id;
             this.signatures = signatures;
             this.macs = signatures.isEmpty()
                     ? List.of()
@@ -191,6 +209,11 @@ final class SignatureCheck {
         @Override
         public void update(ByteBuffer body) {
             macs.forEach(mac -> mac.update(body.duplicate()));
+        }
+
+        @Override
+        public String key(@Nullable String provider) {
+            return id;
         }
 
         @Override

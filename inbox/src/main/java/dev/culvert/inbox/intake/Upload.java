@@ -421,9 +421,11 @@ final class Upload implements RequestSink {
                 written == null ? null : written.file(),
                 total, held);
         over = true;
+        String provider = WebhookDigests.providerId(fields);
         var draft = new IncomingWebhook(id, target.runtimeId(), route, String.valueOf(fields.method()),
                 String.valueOf(fields.authority()), path, intake.source(),
-                new Fingerprint(target.runtimeId(), path, WebhookDigests.providerId(fields), digest.digest()),
+                new Fingerprint(target.runtimeId(), path, provider,
+                        check == null ? provider : check.key(provider), digest.digest()),
                 content, answer, request.loop());
         inbox.store(draft, mine, receipt -> stored(receipt, content, written),
                 failed -> notStored(failed, content, written));

@@ -11,10 +11,15 @@ public final class Fingerprint {
     /** The digest that duplicates share; null: the webhook has no duplicates. */
     public final byte @Nullable [] dedupe;
 
-    /** @param target path and query; duplicates may differ in the query */
-    public Fingerprint(String runtime, String target, @Nullable String provider, byte[] hash) {
+    /**
+     * @param target path and query; duplicates may differ in the query
+     * @param key what identifies the webhook beside its body: the provider's id, or, of a signed one, only
+     *     what the signature covers. Null: it has no duplicates
+     */
+    public Fingerprint(String runtime, String target, @Nullable String provider, @Nullable String key,
+            byte[] hash) {
         this.provider = provider;
         this.hash = hash;
-        this.dedupe = provider == null ? null : WebhookDigests.dedupe(runtime, target, provider, hash);
+        this.dedupe = key == null ? null : WebhookDigests.dedupe(runtime, target, key, hash);
     }
 }

@@ -39,10 +39,10 @@ public final class WebhookDigests {
     }
 
     /** Returns the digest that duplicates share. It covers the path but not the query. */
-    static byte[] dedupe(String runtime, String target, String provider, byte[] bodyHash) {
+    static byte[] dedupe(String runtime, String target, String key, byte[] bodyHash) {
         int query = target.indexOf('?');
         MessageDigest digest = sha256();
-        for (String part : List.of(runtime, query < 0 ? target : target.substring(0, query), provider)) {
+        for (String part : List.of(runtime, query < 0 ? target : target.substring(0, query), key)) {
             digest.update(part.getBytes(StandardCharsets.UTF_8));
             digest.update((byte) 0);
         }

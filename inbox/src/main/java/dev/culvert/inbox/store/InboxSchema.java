@@ -9,8 +9,8 @@ final class InboxSchema {
     /**
      * Content has its own table: a row changes with each attempt, and SQLite would rewrite the body with it.
      * Rows with {@code aside} wait for a time of their own; the others wait in their source's queue.
-     * {@code begun} counts attempts that may have been sent; {@code unsent} is 1 while the last of them was not.
-     * {@code refused} counts those that were refused before they were sent.
+     * {@code begun} counts attempts that may have been sent; {@code unsent} is 1 while the last of them was
+     * not. {@code refused} counts those that were refused before they were sent.
      */
     private static final List<List<String>> VERSIONS = List.of(List.of(
             """

@@ -105,6 +105,9 @@ public final class DurableRoutes {
         if (!target.route.sources().allows(query.caller())) {
             return new Refused(RouteProblem.SOURCE_ADDRESS);
         }
+        if (target.route.verify() != null && !query.method().equals(POST)) {
+            return new Refused(RouteProblem.POST_ONLY);
+        }
         return switch (target.variables.resolve(query.path(), policy.webhooks)) {
             case PathVariables.Resolved.Refused refused -> new Refused(refused.problem());
             case PathVariables.Resolved.Values values -> target.route.durable() && query.method().equals(POST)

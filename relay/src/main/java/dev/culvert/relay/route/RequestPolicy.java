@@ -6,7 +6,7 @@ import java.util.List;
 
 /**
  * Decides which methods and paths requests from outside may reach. A denied path is refused in every
- * spelling: rules examine all readings that servers could derive from a path, see {@link PathReading}, with
+ * spelling, of the method, too: rules examine all readings that servers could derive from a path, see {@link PathReading}, with
  * and without empty segments. A path is allowed only if one rule allows all of these readings. Immutable,
  * safe for use by any thread.
  *
@@ -41,7 +41,7 @@ public record RequestPolicy(List<RequestRule> allow, List<RequestRule> deny) {
         }
         List<PathReading> readings = PathReading.all(path);
         return !readings.isEmpty()
-                && deny.stream().noneMatch(rule -> rule.takesMethod(method) && rule.mayMean(readings))
+                && deny.stream().noneMatch(rule -> rule.mayTakeMethod(method) && rule.mayMean(readings))
                 && (allow.isEmpty()
                         || allow.stream().anyMatch(rule -> rule.takesMethod(method) && rule.means(readings)));
     }

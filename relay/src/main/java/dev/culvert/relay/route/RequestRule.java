@@ -26,8 +26,14 @@ public record RequestRule(PathPattern path, List<String> methods) {
         return new RequestRule(PathPattern.parse(path), methods);
     }
 
+    /** Whether these methods contain the method as it is written. */
     boolean takesMethod(String method) {
         return methods.isEmpty() || methods.contains(method);
+    }
+
+    /** Whether a server might take the method for one of these: some ignore case. */
+    boolean mayTakeMethod(String method) {
+        return methods.isEmpty() || methods.stream().anyMatch(method::equalsIgnoreCase);
     }
 
     /** Whether any of these readings of a path is below the rule's path. */

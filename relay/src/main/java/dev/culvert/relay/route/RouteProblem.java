@@ -31,5 +31,9 @@ public final class RouteProblem {
     public static final Problem SOURCE_ADDRESS = Problem.of(Cause.NOT_ALLOWED, Hop.ROUTER,
             "the cluster does not allow this route from the caller's address");
 
+    /** Only POSTs are verified, so the route takes nothing else. */
+    public static final Problem POST_ONLY = Problem.of(Cause.METHOD_NOT_ALLOWED, Hop.ROUTER,
+            "this route verifies signatures of webhooks, and takes POST only");
+
     private RouteProblem() {}
 }

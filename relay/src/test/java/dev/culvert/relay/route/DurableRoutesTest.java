@@ -82,6 +82,18 @@ class DurableRoutesTest {
     }
 
     @Test
+    void aRouteThatVerifiesTakesPostsOnly() {
+        DurableRoutes routes = announced(new AnnouncedRoute(RouteRule.of("/in/"), true, true, 1,
+                new Verification(Verification.Provider.GITHUB, Path.of("secret")),
+                SourceList.parse(List.of()), HostTemplate.of("in")));
+
+        for (String method : List.of("GET", "PUT", "post", "Post")) {
+            assertThat(refusal(routes.match(method, "h", "/in/x"))).isEqualTo(Cause.METHOD_NOT_ALLOWED);
+        }
+        assertThat(post(routes, "/in/x")).isInstanceOf(DurableRoute.class);
+    }
+
+    @Test
     void whatTheRouterWouldRefuseIsRefused() {
         DurableRoutes routes = announced(WEBHOOKS);
 

@@ -24,7 +24,9 @@ class RequestPolicyTest {
             "/a%2fb", "/a/b;x=y", "/a;v/b", "/a%2F%62", "/a/%5cb", "/a;p%2fq/b", "/a;p%252fq/b",
             "/a;p%255cq/b",
             "/a%3bp%252fq/b", "/a/b%3fx", "/a/b%23x", "/a/b%2500x", "/a/b%252523x", "/a;x%2fb",
-            "/a/b;x%3f/c"})
+            "/a/b;x%3f/c", "/a/b%20", "/a%09/b", "/a/%20b/c", "/a/%2520b", "/a/b%20;x", "/a%c0%afb",
+            "/a/%c1%a2",
+            "/a/%e0%81%a2", "/a/%25252562"})
     void whatIsDeniedIsSoHoweverItIsWritten(String path) {
         var policy = new RequestPolicy(NONE, List.of(RequestRule.of("/a/b/", List.of())));
 
@@ -67,6 +69,16 @@ class RequestPolicyTest {
 
         assertThat(policy.allows("GET", "/a/b")).isTrue();
         assertThat(policy.allows("POST", "/a/b")).isFalse();
+        assertThat(policy.allows("post", "/a/b")).isFalse();
+        assertThat(policy.allows("Post", "/a/b")).isFalse();
+    }
+
+    @Test
+    void aMethodIsAllowedAsItIsWritten() {
+        var policy = new RequestPolicy(List.of(RequestRule.of("/a/", List.of("POST"))), NONE);
+
+        assertThat(policy.allows("POST", "/a/b")).isTrue();
+        assertThat(policy.allows("post", "/a/b")).isFalse();
     }
 
     @Test

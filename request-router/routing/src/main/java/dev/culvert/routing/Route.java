@@ -74,6 +74,9 @@ final class Route {
         if (!sources.blocks().isEmpty() && !sources.allows(caller.get())) {
             return new RouteMatch.Refused(RouteProblem.SOURCE_ADDRESS);
         }
+        if (config.verify() != null && !query.method().equals("POST")) {
+            return new RouteMatch.Refused(RouteProblem.POST_ONLY);
+        }
         if (variables.isEmpty()) {
             return new RouteMatch.Forward(this, fixed, target(query));
         }

@@ -111,7 +111,9 @@ final class RuntimeAdmission implements Admission {
         CallerPath path = CallerPath.of(target);
         Choice.Applies rule = longest(choices, path.raw());
         boolean any = !rules.rules().isEmpty();
-        if (any && (path.isDevious() || !Objects.equals(longest(choices, path.lenient()), rule))) {
+        if (any && (path.isDevious() || path.readings()
+                .stream()
+                .anyMatch(reading -> !Objects.equals(longest(choices, reading), rule)))) {
             return new Choice.Refused(
                     "this path can be read in two ways, and not all of them are open to you");
         }

@@ -14,22 +14,26 @@ class CallerPathTest {
         CallerPath path = CallerPath.of("/a/b?x=/../c");
 
         assertThat(path.raw()).containsExactly("a", "b");
-        assertThat(path.lenient()).isEqualTo(path.raw());
+        assertThat(path.readings()).containsExactly(path.raw());
         assertThat(path.isDevious()).isFalse();
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"/%61dmin", "//admin", "/admin;x", "/;x/admin", "/%2561dmin", "/%252561dmin",
             "/%2fadmin",
-            "/\\admin", "/%5cadmin", "/./admin", "/%2e/admin", "/admin%3bx/y", "/admin%20", "/%2f%2fadmin/"})
+            "/\\admin", "/%5cadmin", "/admin%3bx/y", "/admin%20", "/admin%09/x", "/%2520admin",
+            "/%2f%2fadmin/"})
     void whatSomeServerMayTakeForAnotherPathIsReadAsThat(String target) {
-        assertThat(CallerPath.of(target).lenient().getFirst()).isEqualTo("admin");
+        assertThat(CallerPath.of(target).readings())
+                .anySatisfy(reading -> assertThat(reading.getFirst()).isEqualTo("admin"));
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"/a/../admin", "/a/..;/admin", "/a/%2e%2e/admin", "/a/..%2fadmin",
             "/a/%252e%252e/admin",
-            "/a/.%2e;x=y/admin", "/%25252525252561dmin", "/a%00", "/%c0%afadmin", "/a/..\\admin"})
+            "/a/.%2e;x=y/admin", "/%25252525252561dmin", "/./admin", "/%2e/admin", "/%c0%afadmin",
+            "/%e0%80%afadmin",
+            "/%25c0%25afadmin", "/a/..\\admin", "/a/..%20/admin"})
     void aPathThatClimbsOrHidesIsDevious(String target) {
         assertThat(CallerPath.of(target).isDevious()).isTrue();
     }
