@@ -55,7 +55,7 @@ final class DeliveryLease {
     /** Runs each second: takes or renews the lease, and updates counts and pauses. */
     void beat() {
         long now = setup.clock().millis();
-        boolean due = now >= renewAt;
+        boolean due = now >= renewAt || now < renewAt - SqliteLease.BEAT.toMillis();
         commits.transact(tx -> {
             List<SourceKey> taken = null;
             if (tx.isHolding()) {
@@ -64,6 +64,7 @@ final class DeliveryLease {
                 }
             } else if (!released) {
                 tx.take();
+                WebhookRows.boundDue(tx);
                 taken = WebhookRows.pendingSources(tx.statements());
             }
             Totals totals = tx.totals();

@@ -222,6 +222,10 @@ public final class Dispatcher implements CommitListener {
             tellDrained();
             return;
         }
+        if (isHolding() && plan.isSetBack(now())) {
+            log.atWarn().log("the clock was set back: webhooks that wait for a later time are due earlier");
+            tenure.<Boolean>write(tx -> WebhookRows.boundDue(tx), 0, done -> {}, () -> {});
+        }
         while (isHolding() && now() < holdingUntil) {
             QueuedWebhook next = plan.next(now(), setup.delivery()::isReachable);
             if (next == null) {

@@ -54,6 +54,7 @@ public final class DispatchPlan {
     private final Map<Long, QueuedWebhook> flying = new HashMap<>();
     private final Set<String> busy = ConcurrentHashMap.newKeySet();
     private Set<String> paused = Set.of();
+    private long latest;
 
     private record Wake(long at, SourceQueue source) {}
 
@@ -75,6 +76,22 @@ public final class DispatchPlan {
     /** Whether a source has no webhook to deliver, approximately. Any thread. */
     public boolean isIdle(String runtime, String source) {
         return !busy.contains(name(runtime, source));
+    }
+
+    /** Returns whether the clock was set back since the last call. If so, it adapts all times. */
+    public boolean isSetBack(long now) {
+        boolean back = now < latest - PROBE;
+        latest = now;
+        if (back) {
+            wakes.clear();
+            for (RuntimeQueue runtime : runtimes.values()) {
+                runtime.sources.values().forEach(source -> {
+                    source.setBack(now);
+                    enqueue(source);
+                });
+            }
+        }
+        return back;
     }
 
     /** Adds a source with webhooks on disk. */

@@ -81,6 +81,12 @@ final class Probes {
         }
     }
 
+    /** The clock was set back to {@code now}. */
+    void setBack(long now) {
+        notBefore = Math.min(notBefore, now);
+        waryUntil = Math.min(waryUntil, now + WARY);
+    }
+
     /**
      * Returns the webhooks that leave the order once {@code probe} has its final response: the poison, which
      * then steps aside, and the probe, if it overtakes others.

@@ -23,6 +23,8 @@ public final class RetrySchedule {
      */
     private static final Duration MOST_ASKED = Duration.ofHours(1);
     private static final List<Duration> STEPS = steps();
+    /** The longest time between two attempts. */
+    public static final Duration LONGEST = EVERY;
 
     private RetrySchedule() {}
 
@@ -42,7 +44,9 @@ public final class RetrySchedule {
         if (failures > STEPS.size()) {
             return -1;
         }
-        long next = Math.max(begun + STEPS.get(failures - 1).toMillis(), now + LEAST.toMillis());
+        // The clock may have been set back since the attempt began.
+        long next = Math.max(Math.min(begun, now) + STEPS.get(failures - 1).toMillis(),
+                now + LEAST.toMillis());
         if (asked == null) {
             return next;
         }
@@ -54,7 +58,12 @@ public final class RetrySchedule {
      * stays if it is in the future.
      */
     public static long unchanged(long next, long now, @Nullable Duration asked) {
-        return Math.max(next, now + (asked == null ? LEAST.toMillis() : waiting(asked)));
+        return Math.max(bounded(next, now), now + (asked == null ? LEAST.toMillis() : waiting(asked)));
+    }
+
+    /** Returns a stored time, or {@code now} if the clock was set back since: no wait is as long. */
+    static long bounded(long next, long now) {
+        return next > now + LONGEST.toMillis() ? now : next;
     }
 
     /** Returns the requested wait in milliseconds, within the maximum. */

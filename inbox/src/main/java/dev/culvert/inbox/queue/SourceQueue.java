@@ -264,6 +264,25 @@ public final class SourceQueue {
         forbiddenSince = NEVER;
     }
 
+    /** The clock was set back to {@code now}: what was due by it is due after the schedule's longest wait. */
+    void setBack(long now) {
+        line.values().forEach(pending -> pending.next = RetrySchedule.bounded(pending.next, now));
+        List<QueuedWebhook> sorted = List.copyOf(aside);
+        aside.clear(); // its order is by these times
+        sorted.forEach(pending -> pending.next = RetrySchedule.bounded(pending.next, now));
+        aside.addAll(sorted);
+        gate = Math.min(gate, now);
+        refusedSince = earlier(refusedSince, now);
+        namelessSince = earlier(namelessSince, now);
+        forbiddenSince = earlier(forbiddenSince, now);
+        probes.setBack(now);
+        wakeAt = NEVER;
+    }
+
+    private static long earlier(long since, long now) {
+        return since == NEVER ? NEVER : Math.min(since, now);
+    }
+
     /** Whether a webhook that is refused now is given up. */
     boolean isGivenUp(QueuedWebhook pending, long now) {
         long waited = now - Math.max(pending.stored, pending.next);

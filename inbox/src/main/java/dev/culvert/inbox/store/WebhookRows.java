@@ -8,6 +8,7 @@ import dev.culvert.inbox.model.StoredAnswer;
 import dev.culvert.inbox.model.WebhookBody;
 import dev.culvert.inbox.model.WebhookState;
 import dev.culvert.inbox.queue.DispatchPlan;
+import dev.culvert.inbox.queue.RetrySchedule;
 import dev.culvert.store.StoreException;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -125,6 +126,14 @@ public final class WebhookRows {
                 "UPDATE webhooks SET failures = ?, next = ?, aside = ?, refused = ?, unsent = 0, outcome = ?"
                         + " WHERE seq = ? AND state = 0",
                 failures, next, aside ? 1 : 0, refused, outcome, seq) == 1;
+    }
+
+    /** Webhooks that are due after the schedule's longest wait are due now: the clock was ahead. */
+    public static boolean boundDue(Transaction tx) throws SQLException {
+        tx.requireLease();
+        tx.update("UPDATE webhooks SET next = ? WHERE state = 0 AND next > ?", tx.now(),
+                tx.now() + RetrySchedule.LONGEST.toMillis());
+        return true;
     }
 
     /** Takes the webhook out of its source's order. */

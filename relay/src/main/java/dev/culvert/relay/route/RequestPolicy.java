@@ -6,9 +6,9 @@ import java.util.List;
 
 /**
  * Decides which methods and paths requests from outside may reach. A denied path is refused in every
- * spelling, of the method, too: rules examine all readings that servers could derive from a path, see {@link PathReading}, with
- * and without empty segments. A path is allowed only if one rule allows all of these readings. Immutable,
- * safe for use by any thread.
+ * spelling, and with every spelling of a method: rules examine all readings that servers could derive from a
+ * path, see {@link PathReading}, with and without empty segments. A path is allowed only if one rule allows
+ * all of these readings. Immutable, safe for use by any thread.
  *
  * @param allow the allowed requests; empty: everything that is not denied
  * @param deny the denied requests; takes precedence over {@code allow}
