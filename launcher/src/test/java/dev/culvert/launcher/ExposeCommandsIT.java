@@ -56,9 +56,11 @@ class ExposeCommandsIT {
     @Test
     void oneWordExposesAServiceAgainAndAgain() throws Exception {
         String port = String.valueOf(service.getAddress().getPort());
+        String tunnelAddress;
         try (Launched server = Launched.start(folder, "server", "--config", "server.yaml")) {
             JsonNode ready = server.event("listening");
-            String tunnel = "wss://" + ready.path("tunnel").asText();
+            tunnelAddress = ready.path("tunnel").asText();
+            String tunnel = "wss://" + tunnelAddress;
             int edge = Integer.parseInt(ready.path("edge").asText().split(":", 2)[1]);
             String url = "https://" + HOST + ":" + edge;
             Captured created = Captured.run("runtime", "create", "acme", "web", "--token-file",
@@ -109,6 +111,12 @@ class ExposeCommandsIT {
         }
         try (Launched early = start("http", port)) {
             early.printed("not connected, trying on: ");
+            try (Launched server = Launched.start(folder, "server", "--config", "server.yaml",
+                    "--tunnel-listen", tunnelAddress)) {
+                server.event("listening");
+                early.printed("https://" + HOST);
+                early.printed(" leads to http://127.0.0.1:" + port);
+            }
         }
     }
 

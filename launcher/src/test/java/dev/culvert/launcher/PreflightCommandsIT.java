@@ -79,6 +79,7 @@ class PreflightCommandsIT {
             pauseAndResume(health);
 
             assertThat(Captured.run("probe", health + "/readyz").out()).contains("/readyz 200");
+            assertThat(Captured.run("probe", health + "/").exitCode()).isZero();
             assertThat(Captured.run("probe", health + "/none").exitCode()).isEqualTo(ExitCode.FAILED);
             assertThat(Captured.run("probe", health + "/none", "--expect", "404").exitCode()).isZero();
         }

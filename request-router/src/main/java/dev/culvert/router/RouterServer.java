@@ -35,6 +35,11 @@ public final class RouterServer {
     private static final Duration BALANCERS_SEE = Duration.ofSeconds(2);
     /** The time in which the last responses on the operators' listener are sent. */
     private static final Duration LAST_WORDS = Duration.ofMillis(500);
+    private static final String HEALTH = """
+            Culvert request-router: this listener is for probes and metrics; requests to route go to another one.
+            /healthz  200 while the process lives
+            /readyz   200 while it takes requests, else 503 and why
+            /metrics  for Prometheus""";
     private static final EdgeHandler NOTHING_ELSE = request -> Mono
             .error(HandlerException.of(HandlerException.Reason.NOT_FOUND, "there is nothing at this path"));
 
@@ -87,7 +92,8 @@ public final class RouterServer {
         return config == null
                 ? Mono.empty()
                 : EdgeServer.apart(own -> EdgeServer.Setup.of(config.listen(), own)
-                        .filter(new HealthFilter(parts.troubledBy(readiness::get), parts.telemetry())),
+                        .filter(new HealthFilter(parts.troubledBy(readiness::get), parts.telemetry())
+                                .about(HEALTH)),
                         NOTHING_ELSE)
                         .doOnNext(started -> operators = started);
     }

@@ -118,6 +118,13 @@ class RouterServerIT {
                 .startsWith("HTTP/1.1 405 ");
     }
 
+    private static String health(HttpClient client, RouterServer router, String path) throws Exception {
+        return client
+                .send(HttpRequest.newBuilder(URI.create("http://" + router.healthAddress() + path)).build(),
+                        HttpResponse.BodyHandlers.ofString())
+                .body();
+    }
+
     @Test
     void metricsAreForOperatorsOnly() throws Exception {
         RouterServer watched = started(RouterConfig.of(ANY, routing())
@@ -126,12 +133,9 @@ class RouterServerIT {
             assertThat(get("/metrics")).startsWith("HTTP/1.1 404 ");
             assertThat(router.healthAddress()).isNull();
 
-            String metrics = client.send(
-                    HttpRequest.newBuilder(URI.create("http://" + watched.healthAddress() + "/metrics"))
-                            .build(),
-                    HttpResponse.BodyHandlers.ofString()).body();
-
-            assertThat(metrics).contains("culvert_upstream_connections 0.0");
+            assertThat(health(client, watched, "/metrics")).contains("culvert_upstream_connections 0.0");
+            assertThat(health(client, watched, "/")).startsWith("Culvert request-router: ")
+                    .contains("/readyz ");
         } finally {
             watched.stop(Duration.ZERO).block(PATIENCE);
         }

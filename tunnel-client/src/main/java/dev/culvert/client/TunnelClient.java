@@ -48,6 +48,13 @@ import reactor.core.scheduler.Schedulers;
 public final class TunnelClient {
     private static final Logger log = LoggerFactory.getLogger(TunnelClient.class);
 
+    private static final String HEALTH = """
+            Culvert tunnel-client: this listener is for probes, metrics and culvert client status.
+            /healthz  200 while the process lives
+            /readyz   200 while a session is established, else 503 and why
+            /metrics  for Prometheus
+            /status   what culvert client status shows, as JSON
+            /pause, /pause/now, /resume  by POST""";
     private static final String EMBEDDER = "embedding program";
     private static final String WAITING = "waiting";
 
@@ -112,7 +119,8 @@ public final class TunnelClient {
                     new StatusResource(client::status));
             return EdgeServer
                     .apart(own -> EdgeServer.Setup.of(config.health().listen(), own)
-                            .filter(new HealthFilter(client::readiness, client.telemetry)), resources)
+                            .filter(new HealthFilter(client::readiness, client.telemetry).about(HEALTH)),
+                            resources)
                     .map(started -> {
                         client.health = started;
                         client.connect();

@@ -16,13 +16,14 @@ import reactor.core.publisher.Mono;
 
 /**
  * Answers {@code /healthz} (the process lives), {@code /readyz} (it can do its work) and, given a {@link
- * Telemetry}, {@code /metrics}. Passes other requests to the next handler.
+ * Telemetry}, {@code /metrics}; on a listener of its own also {@code /}. Passes other requests to the next handler.
  */
 public final class HealthFilter implements EdgeFilter {
     private static final String TEXT = "text/plain; charset=utf-8";
 
     private final Supplier<Readiness> readiness;
     private final @Nullable Telemetry telemetry;
+    private final @Nullable String listener;
 
     /**
      * Creates the filter.
@@ -31,8 +32,23 @@ public final class HealthFilter implements EdgeFilter {
      * @param telemetry the metrics of {@code /metrics}, or null to pass that path to the next handler
      */
     public HealthFilter(Supplier<Readiness> readiness, @Nullable Telemetry telemetry) {
+        this(readiness, telemetry, null);
+    }
+
+    private HealthFilter(Supplier<Readiness> readiness, @Nullable Telemetry telemetry,
+            @Nullable String listener) {
         this.readiness = readiness;
         this.telemetry = telemetry;
+        this.listener = listener;
+    }
+
+    /**
+     * A filter that answers {@code /}, too: for a listener with nothing else there.
+     *
+     * @param text lines that tell people what this listener is and which paths it has
+     */
+    public HealthFilter about(String text) {
+        return new HealthFilter(readiness, telemetry, text);
     }
 
     @Override
@@ -43,6 +59,9 @@ public final class HealthFilter implements EdgeFilter {
             case "/metrics" -> telemetry == null
                     ? next.handle(request)
                     : answer(request, () -> metrics(telemetry));
+            case "/" -> listener == null
+                    ? next.handle(request)
+                    : answer(request, () -> text(HttpResponseStatus.OK, listener));
             default -> next.handle(request);
         };
     }

@@ -180,10 +180,14 @@ class EdgeServerIT {
             server.start(request -> Mono.error(HandlerException.of(HandlerException.Reason.NOT_FOUND, "no")),
                     setup()
                             .telemetry(telemetry)
-                            .filter(new HealthFilter(() -> Readiness.notReady("starting"), telemetry)));
+                            .filter(new HealthFilter(() -> Readiness.notReady("starting"), telemetry)
+                                    .about("a listener for tests")));
 
-            server.exchange(GET_CLOSE);
+            server.exchange(GET_CLOSE.replace("GET / ", "GET /none "));
 
+            assertThat(server.exchange("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"))
+                    .startsWith("HTTP/1.1 200")
+                    .endsWith("a listener for tests\n");
             assertThat(server.exchange("GET /metrics HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"))
                     .contains("culvert_problems_total{cause=\"not-found\",hop=\"edge\"} 1.0")
                     .contains("jvm_memory_used_bytes")

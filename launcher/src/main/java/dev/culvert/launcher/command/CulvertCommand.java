@@ -4,9 +4,12 @@ import dev.culvert.launcher.run.ConfiguredCommand;
 import dev.culvert.launcher.run.ExitCode;
 import dev.culvert.launcher.run.Task;
 import dev.culvert.protocol.frame.Hello;
+import java.io.IOException;
+import java.io.InputStream;
 import java.io.PrintWriter;
 import java.net.URI;
 import java.net.URISyntaxException;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -75,7 +78,8 @@ public final class CulvertCommand {
 
     /** Sets what holds for the root and all commands below it. */
     private static CommandLine configured(CommandLine line) {
-        line.setExpandAtFiles(false).setUsageHelpAutoWidth(true).setUsageHelpLongOptionsMaxWidth(40);
+        line.setExpandAtFiles(false).setUsageHelpAutoWidth(true).setUsageHelpLongOptionsMaxWidth(28);
+        line.setHelpFactory(new PastableHelp.Factory());
         line.setParameterExceptionHandler(CulvertCommand::wrongUsage);
         line.registerConverter(URI.class, CulvertCommand::uri);
         return line;
@@ -134,18 +138,29 @@ public final class CulvertCommand {
         return ExitCode.USAGE;
     }
 
-    /** The version from the jar's manifest, that of the tunnel's protocol, and what it runs on. */
+    /** The version from the jar's manifest, the commit, the version of the tunnel's protocol, and what it runs on. */
     static final class Version implements IVersionProvider {
         @Override
         public String[] getVersion() {
-            return new String[]{"culvert " + number() + ", protocol " + Hello.SUBPROTOCOL,
-                    RuntimeFacts.line()};
+            return new String[]{"culvert " + number() + ", commit " + commit() + ", protocol "
+                    + Hello.SUBPROTOCOL, RuntimeFacts.line()};
         }
 
         static String number() {
             @Nullable
             String version = CulvertCommand.class.getPackage().getImplementationVersion();
             return version == null ? "development" : version;
+        }
+
+        /** The commit that was built, as the build wrote it down; "unknown" if it was built without git. */
+        private static String commit() {
+            try (InputStream written = Version.class.getResourceAsStream("commit")) {
+                return written == null
+                        ? "unknown"
+                        : new String(written.readAllBytes(), StandardCharsets.US_ASCII).strip();
+            } catch (IOException e) {
+                return "unknown";
+            }
         }
     }
 }

@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 
 /** {@code culvert demo}. */
 @Command(name = "demo", footer = {
@@ -36,7 +37,10 @@ final class DemoCommand implements Task.LongRunning {
                 throw new CommandException(ExitCode.USAGE,
                         "--port-offset: " + offset + " (expected: 0.." + DemoPorts.MAX_OFFSET + ")");
             }
-            return DemoSystem.create(DemoPorts.offset(offset))
+            DemoPorts ports = DemoPorts.offset(offset);
+            return Mono.fromRunnable(ports::requireFree)
+                    .subscribeOn(Schedulers.boundedElastic())
+                    .then(DemoSystem.create(ports))
                     .doOnNext(running::set)
                     .flatMap(DemoSystem::start)
                     .onErrorMap(ListenException.class, DemoCommand::inUse)

@@ -1,6 +1,12 @@
 package dev.culvert.launcher.demo;
 
 import dev.culvert.config.HostPort;
+import dev.culvert.config.Reason;
+import dev.culvert.http.net.ListenException;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.util.List;
 
 /**
  * The demo's listeners on loopback. Listeners that users need not know get a free port.
@@ -21,6 +27,20 @@ public record DemoPorts(HostPort edge, HostPort tunnel, HostPort admin) {
     /** Only free ports, for tests. */
     static DemoPorts free() {
         return new DemoPorts(at(0), at(0), at(0));
+    }
+
+    /**
+     * Tries all ports, before anything is made for them. Blocks. Throws {@link ListenException} for the first
+     * one that is taken.
+     */
+    public void requireFree() {
+        for (HostPort each : List.of(edge, tunnel, admin)) {
+            try (var tried = new ServerSocket()) {
+                tried.bind(new InetSocketAddress(each.host(), each.port()));
+            } catch (IOException e) {
+                throw new ListenException(each, Reason.of(e));
+            }
+        }
     }
 
     private static HostPort at(int port) {

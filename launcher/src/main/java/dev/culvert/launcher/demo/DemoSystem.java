@@ -115,7 +115,8 @@ public final class DemoSystem {
 
     /** The commands to paste into another terminal. */
     public String pasteLines() {
-        return new PasteLines(edge(), admin(), host(), PLATFORM_HOST, ca(), folder()).text();
+        return new PasteLines(edge(), admin(), host(), PLATFORM_HOST, ca(), folder(),
+                System.getProperty("culvert.script", "./culvert")).text();
     }
 
     /** Runs all checks one after the other and emits their results. */

@@ -3,8 +3,13 @@ package dev.culvert.launcher.demo;
 import dev.culvert.config.HostPort;
 import java.nio.file.Path;
 
-/** The commands that the demo prints, to paste into another terminal. */
-record PasteLines(HostPort edge, HostPort admin, String host, String platformHost, Path ca, Path folder) {
+/**
+ * The commands that the demo prints, to paste into another terminal.
+ *
+ * @param culvert how the user calls the program
+ */
+record PasteLines(HostPort edge, HostPort admin, String host, String platformHost, Path ca, Path folder,
+        String culvert) {
 
     String text() {
         String target = host + ":" + edge.port();
@@ -41,8 +46,10 @@ record PasteLines(HostPort edge, HostPort admin, String host, String platformHos
                 %1$s-d '{"hello":"tunnel"}' -H 'Content-Type: application/json' %2$s/webhooks/demo/push/hook
                 %1$s%2$s/webhooks/demo/push/received
 
-                # the operator's side
-                ./culvert runtime list --admin http://%5$s --admin-token-file %6$s/admin.token
+                # the operator's side: the stored webhooks, the runtimes, and the page at http://%5$s (its token: the last line)
+                %12$s webhook list --admin http://%5$s --admin-token-file %6$s/admin.token
+                %12$s runtime list --admin http://%5$s --admin-token-file %6$s/admin.token
+                cat %6$s/admin.token
 
                 Ctrl-C ends the demo and removes %6$s.
                 """
@@ -50,7 +57,7 @@ record PasteLines(HostPort edge, HostPort admin, String host, String platformHos
                         DemoDocuments.body(DemoDocuments.REPOSITORIES),
                         DemoDocuments.body(DemoDocuments.commit("hello.txt", "Hello from the demo")),
                         DemoDocuments.body(DemoDocuments.terminate(DemoCluster.WORKFLOWS.getFirst())),
-                        platformHost + ":" + edge.port());
+                        platformHost + ":" + edge.port(), culvert);
     }
 
     private String graphql(String url) {

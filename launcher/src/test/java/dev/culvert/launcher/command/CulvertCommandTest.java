@@ -12,13 +12,16 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
+import picocli.CommandLine.Model.CommandSpec;
 
 class CulvertCommandTest {
     private static final Set<String> SHOWING = Set.of("list", "show", "status", "routes", "inspect", "audit",
             "doctor", "limits", "access", "hosts", "upstream");
+    private static final Pattern URL = Pattern.compile("\\S*://\\S*");
 
     @TempDir
     Path folder;
@@ -33,6 +36,26 @@ class CulvertCommandTest {
         assertThat(line.getCommandSpec().usageMessage().description()[0]).as(name).matches("[A-Z].+\\.");
         assertThat(line.getUsageMessage()).as(name).containsPattern("Examples?:\\R+  " + name);
         line.getSubcommands().values().forEach(CulvertCommandTest::everyCommandShowsAnExample);
+    }
+
+    /** They are there to be pasted. */
+    @Test
+    void noUrlAndNoExampleIsBrokenAcrossLines() {
+        unbroken(CulvertCommand.commandLine());
+    }
+
+    private static void unbroken(CommandLine line) {
+        CommandSpec spec = line.getCommandSpec();
+        var texts = new ArrayList<String>();
+        spec.args().forEach(each -> texts.addAll(List.of(each.description())));
+        String help = line.getUsageMessage();
+        assertThat(help.lines()).as(spec.qualifiedName()).contains(spec.usageMessage().footer());
+        for (String text : texts) {
+            URL.matcher(text)
+                    .results()
+                    .forEach(url -> assertThat(help.contains(url.group())).as(url.group()).isTrue());
+        }
+        line.getSubcommands().values().forEach(CulvertCommandTest::unbroken);
     }
 
     @Test
@@ -80,8 +103,10 @@ class CulvertCommandTest {
     }
 
     @Test
-    void theVersionNamesTheProtocol() {
-        assertThat(Captured.run("--version").out()).contains(", protocol culvert.v1").contains("Java ");
+    void theVersionNamesCommitProtocolAndJava() {
+        assertThat(Captured.run("--version").out())
+                .containsPattern("commit ([0-9a-f]{12,40}|unknown), protocol culvert.v1\\R")
+                .contains("Java ");
     }
 
     /** Whatever was chosen, the help of the root and each suggestion know all commands. */

@@ -93,6 +93,9 @@ class DemoSystemIT {
         assertThat(system.pasteLines()).contains("--cacert " + system.ca())
                 .contains("--resolve demo-local.culvert.localhost:" + system.edge().port() + ":127.0.0.1")
                 .contains("http.curloptResolve=")
+                .contains("the page at http://" + system.admin() + " ")
+                .contains("culvert webhook list --admin http://" + system.admin() + " --admin-token-file "
+                        + system.folder().resolve("admin.token") + "\n")
                 .contains("demo.git " + system.folder() + "/clone\n")
                 .doesNotContain("%");
     }

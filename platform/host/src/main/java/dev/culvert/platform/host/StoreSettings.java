@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record StoreSettings(
         @Setting(value = "Engine: sqlite is a file in dataDir and one process; postgres is a server and any number of processes", byDefault = "sqlite") Kind kind,
-        @Setting(value = "Hosts and database of postgres; of several hosts the primary is used", accepts = "a URL as postgresql://db1.example.com:5432,db2.example.com/culvert, without user and password") @Nullable String url,
+        @Setting(value = "Hosts and database of postgres; of several hosts the primary is used", accepts = "a URL as postgresql://db1:5432,db2/culvert, without user and password") @Nullable String url,
         @Setting(value = "Role of postgres, which owns the tables", byDefault = "culvert") String user,
         @Setting("File with the role's password, read for each connection; left out: none is sent") @Nullable Path passwordFile,
         @Setting(value = "verify: TLS, and the certificate must be valid for the host; off: no TLS, for a server or a proxy to it on this machine", byDefault = "verify") Protection tls,
