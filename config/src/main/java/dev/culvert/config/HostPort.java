@@ -35,7 +35,7 @@ public record HostPort(String host, int port) {
         if (host.isEmpty() || port.isEmpty() || port.length() > MAX_PORT_TEXT
                 || !port.chars().allMatch(c -> c >= '0' && c <= '9')) {
             throw new IllegalArgumentException(
-                    text + " (expected: host:port, as 127.0.0.1:8443 or [::1]:8443)");
+                    text + " (expected: host:port, as 127.0.0.1:8443 or [::1]:8443; port 1 to 65535, 0 for a free one)");
         }
         return new HostPort(host, Integer.parseInt(port)); // judges the number
     }

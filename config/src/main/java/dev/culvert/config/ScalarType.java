@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 /** The types that one text can hold. Parses, prints and describes them. */
 final class ScalarType {
     private static final Map<Class<?>, String> ACCEPTED = Map.of(String.class, "text", HostPort.class,
-            "host:port, as 127.0.0.1:8443 or [::1]:8443", ByteSize.class,
+            "host:port, as 127.0.0.1:8443 or [::1]:8443; port 1 to 65535, 0 for a free one", ByteSize.class,
             "a size as 512, 64KiB, 25MiB or 1GiB",
             Duration.class, "a duration as 500ms, 10s, 5m, 2h or 7d", Path.class, "a path", URI.class,
             "a URI with its scheme, as https://example.com:8443", int.class, "a whole number", long.class,

@@ -110,7 +110,7 @@ class ConfigBinderTest {
         List<String> errors = errors(sources);
 
         assertThat(errors).containsExactlyInAnyOrder("s.yaml:3: sizes: unknown key (nearest: size)",
-                "CULVERT_EDGE_LISTEN: edge.listen: \"8443\" (expected: host:port, as 127.0.0.1:8443 or [::1]:8443)",
+                "CULVERT_EDGE_LISTEN: edge.listen: \"8443\" (expected: host:port, as 127.0.0.1:8443 or [::1]:8443; port 1 to 65535, 0 for a free one)",
                 "s.yaml: edge.domain: missing (expected: text; set it in the file, with --edge-domain or CULVERT_EDGE_DOMAIN)",
                 "s.yaml:2: mode: \"fastt\" (expected: one of fast, very-safe)",
                 "s.yaml:1: pause: \"soon\" (expected: a duration as 500ms, 10s, 5m, 2h or 7d)");

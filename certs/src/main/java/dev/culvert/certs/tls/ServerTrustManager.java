@@ -44,14 +44,17 @@ final class ServerTrustManager extends EngineTrustManager {
                     "the server's host name can't be verified: the engine does not know it");
         }
         List<X509ExtendedTrustManager> rules = new ArrayList<>(fixed);
+        CertificateException refusal = new CertificateException(TrustRefusal.NO_PIN);
         for (X509Certificate candidate : chain) {
             if (pins.contains(KeyPin.of(candidate)) && CertificateAuthority.isAuthority(candidate)) {
-                candidate.checkValidity();
-                rules.add(standard(List.of(candidate)));
+                try {
+                    candidate.checkValidity();
+                    rules.add(standard(List.of(candidate)));
+                } catch (CertificateException e) {
+                    refusal = e;
+                }
             }
         }
-        CertificateException refusal = new CertificateException(
-                "its chain does not hold the pinned authority");
         for (X509ExtendedTrustManager rule : rules) {
             try {
                 rule.checkServerTrusted(chain, authType, engine);

@@ -2,15 +2,18 @@ package dev.culvert.certs.tls;
 
 import dev.culvert.certs.tls.UntrustedServerException.Reason;
 import java.security.cert.CertPathBuilderException;
+import java.security.cert.CertPathValidatorException;
 import java.security.cert.CertificateException;
 import java.security.cert.CertificateExpiredException;
 import java.security.cert.CertificateNotYetValidException;
 import java.security.cert.CertificateParsingException;
+import java.security.cert.PKIXReason;
 import java.security.cert.X509Certificate;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Collection;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
@@ -19,6 +22,11 @@ import java.util.stream.Collectors;
  * @param text the reason and what was expected
  */
 record TrustRefusal(Reason reason, String text) {
+    /** Also of an authority that has the name of a trusted one, and another key. */
+    private static final Set<CertPathValidatorException.Reason> STRANGERS = Set
+            .of(PKIXReason.NO_TRUST_ANCHOR, CertPathValidatorException.BasicReason.INVALID_SIGNATURE);
+    /** The text of a refusal without Java's rules. */
+    static final String NO_PIN = "its chain does not hold the pinned authority";
     /** GeneralName's tags of DNS names and addresses (RFC 5280 §4.2.1.6). */
     private static final List<Integer> HOST_TAGS = List.of(2, 7);
     private static final int MAX_NAMES = 5;
@@ -47,6 +55,10 @@ record TrustRefusal(Reason reason, String text) {
                     return new TrustRefusal(Reason.AUTHORITY,
                             "no authority that is trusted here has signed it");
                 }
+                case CertPathValidatorException path when STRANGERS.contains(path.getReason()) -> {
+                    return new TrustRefusal(Reason.AUTHORITY,
+                            "no authority that is trusted here has signed it");
+                }
                 case CertificateExpiredException ended -> {
                     return new TrustRefusal(Reason.ENDED, "an authority in its chain has ended");
                 }
@@ -62,7 +74,20 @@ record TrustRefusal(Reason reason, String text) {
         return text.startsWith("No subject alternative") || text.startsWith("No name matching")
                 ? new TrustRefusal(Reason.HOST, "it is not for " + host + " but for " + names(leaf)
                         + " (expected: an address with a name that it is for)")
-                : new TrustRefusal(Reason.OTHER, text);
+                : other(text);
+    }
+
+    /** Java's texts are for its developers. */
+    private static TrustRefusal other(String text) {
+        if (text.equals(NO_PIN)) {
+            return new TrustRefusal(Reason.AUTHORITY, NO_PIN);
+        } else if (text.contains("sage")) { // key usage, extended key usage
+            return new TrustRefusal(Reason.OTHER, "it is not made for a server, as its key usage says");
+        }
+        return new TrustRefusal(Reason.OTHER,
+                text.contains("lgorithm")
+                        ? "it, or an authority in its chain, uses an algorithm that is too weak"
+                        : "its chain of certificates does not hold");
     }
 
     private static Instant seconds(Instant now) {

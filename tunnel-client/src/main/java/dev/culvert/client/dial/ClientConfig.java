@@ -176,7 +176,8 @@ public record ClientConfig(
 
     private static URI tunnelAddress(URI address) {
         if (!"wss".equals(address.getScheme()) || !plain(address)) {
-            throw new ConfigException("server", "wss://host:port without user, query and fragment");
+            throw new ConfigException("server",
+                    "wss://host:port, port 1 to 65535, without user, query and fragment");
         }
         String path = address.getRawPath();
         return path == null || path.isEmpty() || path.equals("/") ? address.resolve(TUNNEL_PATH) : address;
@@ -187,7 +188,7 @@ public record ClientConfig(
                 && (!Set.of("http", "https", "h2c").contains(upstream.getScheme()) || !plain(upstream)
                         || !(upstream.getRawPath().isEmpty() || upstream.getRawPath().equals("/")))) {
             throw new ConfigException(key,
-                    "http://host:port, https://host:port or h2c://host:port, without a path: requests keep theirs");
+                    "http://host:port, https://host:port or h2c://host:port, port 1 to 65535, without a path: requests keep theirs");
         }
     }
 

@@ -17,9 +17,7 @@ import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.Future;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
-import java.security.cert.CertificateException;
 import java.time.Duration;
-import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -71,25 +69,10 @@ final class ClientHandshake extends ChannelInboundHandlerAdapter {
                                 () -> fail(ctx, DialFailure.unreachable(server + " did not answer in time")),
                                 TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
             } else {
-                fail(ctx, DialFailure.unreachable(server + ": TLS: " + reason(tls.cause())));
+                fail(ctx, DialFailure.unreachable(server + ": TLS: " + TlsFault.of(tls.cause())));
             }
         }
         ctx.fireUserEventTriggered(event);
-    }
-
-    /**
-     * Returns the innermost reason. TLS engines wrap the error of a certificate several times, and the
-     * operator needs that error.
-     */
-    private static String reason(Throwable failure) {
-        Throwable told = failure;
-        for (Throwable inner = failure; inner != null; inner = inner.getCause()) {
-            if (inner instanceof CertificateException) {
-                told = inner;
-                break;
-            }
-        }
-        return Objects.toString(told.getMessage(), told.getClass().getSimpleName());
     }
 
     @Override
@@ -113,8 +96,10 @@ final class ClientHandshake extends ChannelInboundHandlerAdapter {
         }
         try {
             handshaker.finishHandshake(ctx.channel(), response);
-        } catch (WebSocketHandshakeException e) {
-            fail(ctx, DialFailure.unreachable(server + ": " + e.getMessage()));
+        } catch (WebSocketHandshakeException otherService) {
+            fail(ctx, DialFailure.unreachable(server
+                    + " opened a WebSocket that is none of " + Hello.SUBPROTOCOL
+                    + ": it is another service, or a proxy answers in its place"));
             return;
         }
         settle();
@@ -163,6 +148,6 @@ final class ClientHandshake extends ChannelInboundHandlerAdapter {
 
     @Override
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-        fail(ctx, DialFailure.unreachable(server + ": " + cause.getMessage()));
+        fail(ctx, DialFailure.unreachable(server + ": " + TlsFault.of(cause)));
     }
 }

@@ -6,7 +6,6 @@ import dev.culvert.certs.tls.ServerTrust;
 import dev.culvert.certs.tls.ServerVerdict;
 import dev.culvert.certs.tls.TlsContexts;
 import dev.culvert.config.HostPort;
-import dev.culvert.config.Reason;
 import dev.culvert.http.problem.Problem;
 import dev.culvert.protocol.frame.Hello;
 import io.netty.buffer.Unpooled;
@@ -104,10 +103,10 @@ public final class TlsChecks {
     }
 
     private List<Finding> unanswered(Throwable failure, @Nullable ServerVerdict verdict) {
-        String reason = Reason.of(failure);
+        String reason = TlsFault.of(failure);
         return verdict == null
-                ? List.of(Finding.failed("tls", "no TLS on this connection: " + reason,
-                        "is this the tunnel's port? A firewall that looks at TLS may cut it: ask for an exception"))
+                ? List.of(Finding.failed("tls", reason,
+                        "dial the tunnel listener's port; a firewall that looks at TLS may cut it: ask for an exception"))
                 : List.of(tls(verdict, "TLS"),
                         Finding.failed("websocket", "no answer to the upgrade: " + reason,
                                 "something on the way cuts WebSockets: its operator must let them through"));
@@ -129,9 +128,16 @@ public final class TlsChecks {
                     + ", which extraCa trusts. " + facts,
                     "a client certificate can't pass that: have this server exempted from inspection, unless it takes a proof in the first frames instead");
         }
-        return Finding.failed("tls", facts + ". " + verdict.refusals().getOrDefault(Trusts.SERVER, ""),
-                "if " + verdict.issuer()
-                        + " belongs to a proxy that inspects TLS, have this server exempted or name that authority in extraCa; if it is the server's own, name it in serverCa");
+        ServerVerdict.Refusal refusal = verdict.refusals().get(Trusts.SERVER);
+        return refusal == null
+                ? Finding.failed("tls", facts, "name the server's authority in serverCa")
+                : Finding.failed("tls", facts + ". " + refusal.text(), switch (refusal.reason()) {
+                    case HOST -> "dial a name that the certificate is for, at the tunnel listener's port";
+                    case ENDED, EARLY ->
+                        "set this machine's clock if it is wrong, else let the server's operator renew the certificate";
+                    case AUTHORITY, OTHER -> "if " + verdict.issuer()
+                            + " belongs to a proxy that inspects TLS, have this server exempted or name that authority in extraCa; if it is the server's own, name it in serverCa";
+                });
     }
 
     private static Finding webSocket(HttpCall.Answer answer) {

@@ -10,8 +10,8 @@ import dev.culvert.client.dial.DialFailure;
 import dev.culvert.client.dial.Dialler;
 import dev.culvert.client.dial.HttpCall;
 import dev.culvert.client.dial.Refusal;
+import dev.culvert.client.dial.TlsFault;
 import dev.culvert.config.HostPort;
-import dev.culvert.config.Reason;
 import dev.culvert.http.problem.Problem;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.EventLoop;
@@ -25,7 +25,6 @@ import io.netty.handler.ssl.SslContext;
 import java.io.IOException;
 import java.net.URI;
 import java.net.URISyntaxException;
-import java.security.cert.CertificateException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
@@ -233,14 +232,6 @@ public final class EnrolmentHttp {
         if (cause instanceof TimeoutException) {
             return new EnrolmentException.Failed(uri + ": no answer in time", cause);
         }
-        Throwable told = cause;
-        // TLS engines wrap the error of a certificate several times, and the operator needs that error.
-        for (Throwable inner = cause; inner != null; inner = inner.getCause()) {
-            if (inner instanceof CertificateException) {
-                told = inner;
-                break;
-            }
-        }
-        return new EnrolmentException.Failed(uri + ": " + printable(Reason.of(told)), cause);
+        return new EnrolmentException.Failed(uri + ": " + printable(TlsFault.of(cause)), cause);
     }
 }

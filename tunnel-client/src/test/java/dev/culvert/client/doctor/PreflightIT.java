@@ -240,6 +240,17 @@ class PreflightIT {
     }
 
     @Test
+    void aPortOfPlainHttpIsNoTunnels() {
+        server = HttpServer.create().host("127.0.0.1").port(0).bindNow();
+
+        Map<String, Finding> findings = check(null, null, NOT_AT_ALL);
+
+        assertThat(findings.get("tls")).isNotNull()
+                .satisfies(tls -> assertThat(tls.result()).isEqualTo(Result.FAILED))
+                .satisfies(tls -> assertThat(tls.detail()).startsWith("no TLS is spoken there: "));
+    }
+
+    @Test
     void aServerThatIsNotThereEndsTheChecks() {
         servingCulvert();
         String address = "wss://127.0.0.1:" + Objects.requireNonNull(server).port();
