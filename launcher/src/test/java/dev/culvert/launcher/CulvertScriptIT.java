@@ -4,9 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -152,6 +155,63 @@ class CulvertScriptIT {
         assertThat(run(given, SCRIPT.toString(), "server").out()).contains(" -Xmx20m ")
                 .doesNotContain("-Xms");
         assertThat(run(fake, SCRIPT.toString(), "runtime", "list").out()).doesNotContain("-Xms");
+    }
+
+    @Test
+    void theDemosPortsAreLookedAtBeforeMinutesAreSpentOnABuild() throws Exception {
+        assumeThat(Path.of("/proc/net/tcp")).exists();
+        try (var taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            Ended ended = run(checkout("touch called"), "tree/culvert", "demo", "--port-offset",
+                    String.valueOf(taken.getLocalPort() - 9090));
+
+            assertThat(ended.err())
+                    .isEqualTo("culvert: port " + taken.getLocalPort() + " is in use: stop what"
+                            + " listens there, or move all ports of the demo with --port-offset N\n");
+            assertThat(ended.code()).isEqualTo(69);
+            assertThat(folder.resolve("tree/called")).doesNotExist();
+        }
+    }
+
+    @Test
+    void theBuildShowsItsModules() throws Exception {
+        Map<String, String> environment = checkout("""
+                echo '[INFO] Building culvert 0.1.0      [1/2]'
+                echo '[INFO] Building jar: launcher.jar'
+                echo '[INFO] Building culvert-launcher 0.1.0      [2/2]'
+                mkdir -p launcher/target/dist/args
+                touch launcher/target/dist/args/cli.args
+                """);
+
+        Ended first = run(environment, "tree/culvert", "--version");
+        Ended second = run(environment, "tree/culvert", "--version");
+
+        assertThat(first.out()).isEqualTo("started\n");
+        assertThat(first.err().lines().skip(1)).containsExactly("culvert: 1 of 2: culvert",
+                "culvert: 2 of 2: culvert-launcher");
+        assertThat(second.err()).isEmpty();
+        assertThat(folder.resolve("tree/launcher/target/build.log")).content().contains("Building jar");
+    }
+
+    @Test
+    void aBuildThatFailsShowsWhatMavenSaid() throws Exception {
+        Ended ended = run(checkout("echo '[INFO] noise'; echo '[ERROR] no compiler'; exit 1"), "tree/culvert",
+                "--version");
+
+        assertThat(ended.code()).isEqualTo(69);
+        assertThat(ended.err()).contains("[ERROR] no compiler\nculvert: the build failed; ")
+                .doesNotContain("noise");
+    }
+
+    /** Copies the script to a tree that was never built, for a Maven that runs these lines of shell. */
+    private Map<String, String> checkout(String maven) throws IOException {
+        Path tree = folder.resolve("tree");
+        Files.createDirectories(tree.resolve("launcher"));
+        Files.createFile(tree.resolve("launcher/pom.xml"));
+        Files.copy(SCRIPT, tree.resolve("culvert"), StandardCopyOption.COPY_ATTRIBUTES);
+        Path bin = Files.createDirectories(folder.resolve("bin"));
+        Files.writeString(bin.resolve("mvn"), "#!/bin/sh\n" + maven + "\n").toFile().setExecutable(true);
+        return Map.of("JAVA_HOME", jdk("25.0.9", "echo started").toString(), "PATH",
+                bin + ":" + System.getenv("PATH"));
     }
 
     /** A folder like a JDK's, whose programs run a line of shell. */

@@ -132,7 +132,9 @@ public final class CulvertCommand {
     private static int wrongUsage(ParameterException wrong, String[] args) {
         CommandLine line = wrong.getCommandLine();
         PrintWriter err = line.getErr();
-        err.println("culvert: " + wrong.getMessage());
+        err.println("culvert: " + String.valueOf(wrong.getMessage())
+                .replaceFirst("is not an? (int|long)$",
+                        "is no whole number"));
         UnmatchedArgumentException.printSuggestions(wrong, err);
         err.println("Try '" + line.getCommandSpec().qualifiedName() + " --help'.");
         return ExitCode.USAGE;

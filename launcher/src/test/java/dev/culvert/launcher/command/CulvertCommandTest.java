@@ -265,6 +265,18 @@ class CulvertCommandTest {
     }
 
     @Test
+    void aWrongPortNamesTheRange() {
+        assertThat(Captured.run("client", "--server", "wss://x.test:65536").err())
+                .contains("port 1 to 65535");
+        assertThat(Captured.run("client", "--server", "wss://x.test", "--to", "http://x.test:70000").err())
+                .contains("port 1 to 65535");
+        assertThat(Captured.run("client", "--health-listen", "127.0.0.1:70000").err())
+                .contains("\"127.0.0.1:70000\" (expected: host:port", "port 1 to 65535, 0 for a free one");
+        assertThat(Captured.run("demo", "--port-offset", "x").err())
+                .startsWith("culvert: Invalid value for option '--port-offset': 'x' is no whole number\n");
+    }
+
+    @Test
     void aPortThatTheDemoNeedsIsNamedWithTheWayOut() throws IOException {
         try (var taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             int offset = taken.getLocalPort() - 9090;
