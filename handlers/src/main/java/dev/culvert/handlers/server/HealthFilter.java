@@ -16,7 +16,8 @@ import reactor.core.publisher.Mono;
 
 /**
  * Answers {@code /healthz} (the process lives), {@code /readyz} (it can do its work) and, given a {@link
- * Telemetry}, {@code /metrics}; on a listener of its own also {@code /}. Passes other requests to the next handler.
+ * Telemetry}, {@code /metrics}; on a listener of its own also {@code /}. Passes other requests to the next
+ * handler.
  */
 public final class HealthFilter implements EdgeFilter {
     private static final String TEXT = "text/plain; charset=utf-8";

@@ -140,7 +140,7 @@ public final class CulvertCommand {
         return ExitCode.USAGE;
     }
 
-    /** The version from the jar's manifest, the commit, the version of the tunnel's protocol, and what it runs on. */
+    /** The version from the jar's manifest, the commit, the tunnel's protocol, and what it runs on. */
     static final class Version implements IVersionProvider {
         @Override
         public String[] getVersion() {
