@@ -193,6 +193,7 @@ public record AppProxyConfig(
      * @param maxDuration the limit for one whole request
      * @param maxProcessMemory the maximum size of the private memory of each process, 64 MiB or more
      * @param maxPush the maximum size of the pack of a push, 1 MiB or more
+     * @param allowRewrites whether pushes may lose something, without a control plane
      */
     public record Git(
             @Setting("Folder of bare repositories, each named <repository>.git") Path repositories,
@@ -201,7 +202,8 @@ public record AppProxyConfig(
             @Setting(value = "Git processes at the same time; beyond it requests are answered 503", byDefault = "32", accepts = "1..1024") int maxProcesses,
             @Setting(value = "How long one Git request may take; an hour lets slow links clone large repositories", byDefault = "1h", accepts = "1s or more") Duration maxDuration,
             @Setting(value = "Memory of one Git process; a repository of some million objects needs more", byDefault = "256MiB", accepts = "64MiB or more") ByteSize maxProcessMemory,
-            @Setting(value = "Largest pack that a push may send", byDefault = "2GiB", accepts = "1MiB or more") ByteSize maxPush) {
+            @Setting(value = "Largest pack that a push may send", byDefault = "2GiB", accepts = "1MiB or more") ByteSize maxPush,
+            @Setting(value = "Whether pushes may delete refs, move tags and drop commits from branches; with controlPlane its rules decide instead", byDefault = "false") boolean allowRewrites) {
         private static final ByteSize PUSH = ByteSize.parse("2GiB");
         private static final ByteSize PROCESS_MEMORY = ByteSize.parse("256MiB");
 
@@ -221,10 +223,19 @@ public record AppProxyConfig(
             }
         }
 
+        /** Makes a handler whose pushes lose nothing. */
+        public Git(Path repositories, boolean allowPush, boolean anonymousReads, int maxProcesses,
+                Duration maxDuration, ByteSize maxProcessMemory, ByteSize maxPush) {
+            this(repositories, allowPush, anonymousReads, maxProcesses, maxDuration, maxProcessMemory,
+                    maxPush,
+                    false);
+        }
+
         /** Makes a handler with the default memory of processes and size of pushes. */
         public Git(Path repositories, boolean allowPush, boolean anonymousReads, int maxProcesses,
                 Duration maxDuration) {
-            this(repositories, allowPush, anonymousReads, maxProcesses, maxDuration, PROCESS_MEMORY, PUSH);
+            this(repositories, allowPush, anonymousReads, maxProcesses, maxDuration, PROCESS_MEMORY, PUSH,
+                    false);
         }
 
         /** Makes a read-only handler with the defaults. */

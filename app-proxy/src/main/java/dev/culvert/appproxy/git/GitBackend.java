@@ -1,8 +1,10 @@
 package dev.culvert.appproxy.git;
 
 import dev.culvert.appproxy.AppProxyConfig;
+import dev.culvert.appproxy.access.AuthenticatedCaller;
 import dev.culvert.config.ConfigException;
 import dev.culvert.handlers.body.BodyIntake;
+import dev.culvert.handlers.body.GzipBody;
 import dev.culvert.handlers.body.Patience;
 import dev.culvert.handlers.spi.EdgeRequest;
 import dev.culvert.handlers.spi.EdgeResponse;
@@ -74,6 +76,7 @@ final class GitBackend {
     private static final String DELTA_WINDOW = "32m";
     private static final String KEPT_DELTAS = "16m";
     private static final Pattern PROTOCOL = Pattern.compile("[A-Za-z0-9=:._-]{1,128}");
+    private static final Pattern NAME = Pattern.compile("[^\\p{Cntrl}<>\\n]{1,256}");
     private static final Pattern PLAIN = Pattern.compile("[\\x20-\\x7e]{1,256}");
 
     private final AppProxyConfig.Git settings;
@@ -146,55 +149,64 @@ final class GitBackend {
      * request's body.
      *
      * @param account the account whose share of processes and memory the call uses; compared by equals
+     * @param rules decides on a push
      */
-    Mono<EdgeResponse> serve(GitCall call, EdgeRequest request, Object account) {
+    Mono<EdgeResponse> serve(GitCall call, EdgeRequest request, Object account, PushRights.Rules rules) {
         if (call.advertisement()) {
-            return run(call, request, Flux.empty(), account);
+            return run(call, request, Flux.empty(), account, PushRights.NONE);
         }
         return call.service() == GitCall.Service.UPLOAD_PACK
                 ? fetch(call, request, account)
-                : push(call, request, account);
+                : push(call, request, account, rules);
     }
 
     private Mono<EdgeResponse> fetch(GitCall call, EdgeRequest request, Object account) {
         return (isGzip(request)
                 ? intake.readGzip(request.body(), account, MAX_REQUEST_BYTES)
                 : intake.read(request.body(), account, MAX_REQUEST_BYTES))
-                .flatMap(body -> run(call, request, body.parts(), account).doOnError(error -> body.close())
+                .flatMap(body -> run(call, request, body.parts(), account, PushRights.NONE)
+                        .doOnError(error -> body.close())
                         .doOnCancel(body::close));
     }
 
-    /** Git's CGI program expands it otherwise, however large it becomes. */
+    /** Git's CGI program expands it otherwise, however large it becomes, and after its commands were read. */
     private static boolean isGzip(EdgeRequest request) {
         String encoding = request.headers().get(HttpHeaderNames.CONTENT_ENCODING, "");
         return encoding.equals("gzip") || encoding.equals("x-gzip");
     }
 
-    private Mono<EdgeResponse> push(GitCall call, EdgeRequest request, Object account) {
+    private Mono<EdgeResponse> push(GitCall call, EdgeRequest request, Object account,
+            PushRights.Rules rules) {
         return Mono.defer(() -> {
             Sinks.Empty<Void> shed = Sinks.empty();
             var waiting = memory.tryOpen(account, BodyIntake.REQUEST_BYTES, () -> shed.tryEmitError(busy()));
             if (waiting == null) {
                 return Mono.error(busy());
             }
-            return request.body()
+            var arriving = new ArrivingPush(waiting::tryTake);
+            return arriving.parts(isGzip(request) ? GzipBody.expand(request.body()) : request.body())
                     .timeout(Mono.delay(Patience.GRACE, clock), part -> Mono.never())
                     .onErrorMap(TimeoutException.class,
                             error -> HandlerException.of(Reason.REQUEST_TIMEOUT, "no push arrived"))
-                    .switchOnFirst((first, body) -> {
-                        waiting.close();
+                    .switchOnFirst((first, parts) -> {
                         Throwable broken = first.getThrowable();
-                        return broken == null
-                                ? run(call, request, body, account)
-                                : Mono.<EdgeResponse>error(broken);
+                        return broken != null
+                                ? Mono.<EdgeResponse>error(broken)
+                                : arriving.updates(first.get()).flatMap(rules::of).flatMap(rights -> {
+                                    waiting.close();
+                                    return run(call, request, arriving.body(parts), account, rights);
+                                });
                     }, false)
                     .singleOrEmpty()
                     .takeUntilOther(shed.asMono())
+                    .doOnError(error -> arriving.drop())
+                    .doOnCancel(arriving::drop)
                     .doFinally(signal -> waiting.close());
         });
     }
 
-    private Mono<EdgeResponse> run(GitCall call, EdgeRequest request, Flux<ByteBuf> body, Object account) {
+    private Mono<EdgeResponse> run(GitCall call, EdgeRequest request, Flux<ByteBuf> body, Object account,
+            PushRights rights) {
         return Mono.defer(() -> {
             var run = new GitRun(io, clock, request.context().requestId(), settings.maxDuration(),
                     places::ended);
@@ -204,7 +216,7 @@ final class GitBackend {
             return Mono.<EdgeResponse>create(sink -> {
                 sink.onCancel(run::kill);
                 places.begin(
-                        () -> io.schedule(() -> run.begin(() -> process(call, request), body, sink)));
+                        () -> io.schedule(() -> run.begin(() -> process(call, request, rights), body, sink)));
             })
                     .timeout(run.bodySent().then(Mono.delay(HEAD_TIMEOUT)))
                     .onErrorMap(TimeoutException.class,
@@ -234,13 +246,16 @@ final class GitBackend {
                 .retryAfter(RETRY_WHEN_FULL);
     }
 
-    private ProcessBuilder process(GitCall call, EdgeRequest request) throws IOException {
+    private ProcessBuilder process(GitCall call, EdgeRequest request, PushRights rights) throws IOException {
         Path root = settings.repositories().toRealPath();
         requireRepository(root, call.repository());
         ProcessBuilder builder = new ProcessBuilder(command()).directory(root.toFile());
         Map<String, String> environment = builder.environment();
         environment.clear();
         environment.putAll(environment(root, call, request));
+        if (call.service() == GitCall.Service.RECEIVE_PACK) {
+            restrict(environment, rights);
+        }
         return builder;
     }
 
@@ -293,12 +308,27 @@ final class GitBackend {
         InetAddress remote = request.context().source();
         environment.put("REMOTE_ADDR", remote == null ? "unknown" : remote.getHostAddress());
         pass(environment, "CONTENT_TYPE", request.headers().get(HttpHeaderNames.CONTENT_TYPE), PLAIN);
-        if (call.service() == GitCall.Service.RECEIVE_PACK) {
-            pass(environment, "HTTP_CONTENT_ENCODING",
-                    request.headers().get(HttpHeaderNames.CONTENT_ENCODING), PLAIN);
-        }
         pass(environment, "GIT_PROTOCOL", request.headers().get("git-protocol"), PROTOCOL);
         return environment;
+    }
+
+    /**
+     * Lets a push change branches and tags only, within its rights. Tells hooks and the reflog who pushes:
+     * githooks(5) run with this environment.
+     */
+    private static void restrict(Map<String, String> environment, PushRights rights) {
+        configure(environment, "receive.hideRefs", "refs/");
+        configure(environment, "receive.hideRefs", "!refs/heads/");
+        configure(environment, "receive.hideRefs", "!refs/tags/");
+        configure(environment, "receive.denyDeletes", Boolean.toString(!rights.deletes()));
+        configure(environment, "receive.denyNonFastForwards", Boolean.toString(!rights.rewrites()));
+        AuthenticatedCaller caller = rights.caller();
+        if (caller != null) {
+            pass(environment, "REMOTE_USER", caller.id(), PLAIN);
+            pass(environment, "CULVERT_ACCOUNT", caller.account(), PLAIN);
+            pass(environment, "GIT_COMMITTER_NAME", caller.displayName(), NAME);
+            pass(environment, "GIT_COMMITTER_EMAIL", caller.email(), NAME);
+        }
     }
 
     /** Adds a setting that overrides the repository's. */

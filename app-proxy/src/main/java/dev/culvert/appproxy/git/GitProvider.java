@@ -38,6 +38,7 @@ public final class GitProvider implements EdgeHandlerProvider {
         GitBackend created = new GitBackend(settings, Schedulers.parallel());
         backend = created;
         return new GitHandler(created, context.service(Access.class), settings.allowPush(),
+                settings.allowRewrites(),
                 settings.anonymousReads());
     }
 

@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.culvert.appproxy.AppProxyConfig;
 import dev.culvert.appproxy.GitCommand;
+import dev.culvert.appproxy.access.AuthenticatedCaller;
 import dev.culvert.config.ByteSize;
 import dev.culvert.handlers.spi.EdgeRequest;
 import dev.culvert.handlers.spi.EdgeResponse;
@@ -20,9 +21,11 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
@@ -42,6 +45,8 @@ import reactor.test.scheduler.VirtualTimeScheduler;
 class GitBackendTest {
     private static final Duration TIME = Duration.ofMinutes(1);
 
+    private static final PushRights.Rules ANY = updates -> Mono.just(PushRights.NONE);
+    private static final String CREATE = "0".repeat(40) + " " + "1".repeat(40) + " refs/heads/main";
     private static final String ADVERTISEMENT = "info/refs?service=git-upload-pack";
 
     @TempDir
@@ -85,7 +90,7 @@ class GitBackendTest {
     void aMissingRepositoryFreesItsPlace() {
         var request = request("none.git/info/refs?service=git-upload-pack", Flux.empty());
 
-        StepVerifier.create(backend.serve(GitCall.of(request), request, "a"))
+        StepVerifier.create(backend.serve(GitCall.of(request), request, "a", ANY))
                 .verifyErrorSatisfies(
                         error -> assertThat(((HandlerException) error).reason()).isEqualTo(Reason.NOT_FOUND));
         awaitFree();
@@ -234,7 +239,7 @@ class GitBackendTest {
                 Flux.defer(() -> Flux.just(Unpooled.wrappedBuffer(body))));
         request.headers().set("content-encoding", "gzip");
 
-        StepVerifier.create(backend.serve(GitCall.of(request), request, "a"))
+        StepVerifier.create(backend.serve(GitCall.of(request), request, "a", ANY))
                 .expectErrorSatisfies(error -> refused(error, Reason.BODY_TOO_LARGE))
                 .verify(TIME);
         awaitFree();
@@ -260,16 +265,73 @@ class GitBackendTest {
         assertThat(push(pack(Arrays.copyOf(noise, 1 << 19), 1))).contains("unpack ok");
     }
 
+    @Test
+    void hooksLearnWhoPushes() throws Exception {
+        Path hook = Files.writeString(repositories.resolve("demo.git/hooks/pre-receive"), """
+                #!/bin/sh
+                echo "$REMOTE_USER|$CULVERT_ACCOUNT|$GIT_COMMITTER_NAME|$GIT_COMMITTER_EMAIL" > who
+                """);
+        assertThat(hook.toFile().setExecutable(true)).isTrue();
+        var ann = new AuthenticatedCaller("acme", "u1", "Ann Ä", "ann@example.com", false);
+
+        push(new byte[0], "1".repeat(40) + " " + "0".repeat(40) + " refs/heads/gone",
+                new PushRights(ann, true, false));
+
+        assertThat(repositories.resolve("demo.git/who")).hasContent("u1|acme|Ann Ä|ann@example.com");
+    }
+
+    @Test
+    void aCompressedPushIsReadAsGitReadsIt() throws Exception {
+        byte[] pack = pack(
+                "tree 4b825dc642cb6eb9a060e54bf8d69288fbee4904\n".getBytes(StandardCharsets.US_ASCII), 1);
+        EdgeRequest request = request("demo.git/git-receive-pack", Flux.defer(() -> {
+            String command = "0".repeat(40) + " " + "1".repeat(40) + " refs/notes/x\0report-status";
+            var plain = new ByteArrayOutputStream();
+            plain.writeBytes(String.format("%04x%s0000", command.length() + 4, command)
+                    .getBytes(StandardCharsets.US_ASCII));
+            plain.writeBytes(pack);
+            return Flux.just(Unpooled.wrappedBuffer(gzip(plain.toByteArray(), 1)));
+        }));
+        request.headers().set("content-encoding", "gzip");
+        List<RefUpdate> asked = new ArrayList<>();
+
+        String answer = text(backend.serve(GitCall.of(request), request, "a", updates -> {
+            asked.addAll(updates);
+            return Mono.just(PushRights.NONE);
+        }));
+
+        assertThat(asked).containsExactly(new RefUpdate("refs/notes/x", RefUpdate.Kind.CREATE));
+        assertThat(answer).contains("ng refs/notes/x");
+    }
+
+    @Test
+    void aPushThatIsRefusedStartsNoProcess() {
+        EdgeRequest request = request("demo.git/git-receive-pack", begun(Flux.never()));
+
+        StepVerifier.create(backend.serve(GitCall.of(request), request, "a",
+                updates -> Mono.error(HandlerException.of(Reason.FORBIDDEN, "not you"))))
+                .verifyErrorSatisfies(error -> refused(error, Reason.FORBIDDEN));
+        assertThat(backend.available()).isEqualTo(1);
+    }
+
     /** What Git answers to a push of a pack. */
     private String push(byte[] pack) {
-        String head = "0".repeat(40) + " " + "1".repeat(40) + " refs/heads/main\0report-status";
+        return push(pack, CREATE, PushRights.NONE);
+    }
+
+    private String push(byte[] pack, String command, PushRights rights) {
+        String head = command + "\0report-status";
         ByteBuf body = Unpooled.buffer()
                 .writeBytes(String.format("%04x%s0000", head.length() + 4, head)
                         .getBytes(StandardCharsets.US_ASCII))
                 .writeBytes(pack);
 
-        return Objects.requireNonNull(serve("git-receive-pack", Flux.defer(() -> Flux.just(body)))
-                .flatMapMany(response -> ((EdgeResponse.Http) response).body())
+        EdgeRequest request = request("demo.git/git-receive-pack", Flux.defer(() -> Flux.just(body)));
+        return text(backend.serve(GitCall.of(request), request, "a", updates -> Mono.just(rights)));
+    }
+
+    private static String text(Mono<EdgeResponse> served) {
+        return Objects.requireNonNull(served.flatMapMany(response -> ((EdgeResponse.Http) response).body())
                 .map(GitBackendTest::text)
                 .reduce("", String::concat)
                 .block(TIME));
@@ -318,7 +380,7 @@ class GitBackendTest {
 
     private Mono<EdgeResponse> serve(String path, Flux<ByteBuf> body, String account) {
         EdgeRequest request = request("demo.git/" + path, body);
-        return backend.serve(GitCall.of(request), request, account);
+        return backend.serve(GitCall.of(request), request, account, ANY);
     }
 
     private EdgeResponse.Http unread(String account) {
@@ -346,7 +408,10 @@ class GitBackendTest {
     /** The first bytes of a push, then more. */
     private static Flux<ByteBuf> begun(Flux<ByteBuf> more) {
         return Flux.concat(
-                Flux.defer(() -> Flux.just(Unpooled.copiedBuffer("00", StandardCharsets.US_ASCII))), more);
+                Flux.defer(() -> Flux.just(Unpooled.copiedBuffer(
+                        String.format("%04x%s0000", CREATE.length() + 4, CREATE),
+                        StandardCharsets.US_ASCII))),
+                more);
     }
 
     private static void refused(Throwable error, Reason reason) {

@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import dev.culvert.appproxy.AppProxy;
 import dev.culvert.appproxy.AppProxyConfig;
 import dev.culvert.appproxy.GitCommand;
+import dev.culvert.config.ByteSize;
 import dev.culvert.config.HostPort;
 import dev.culvert.relay.testing.EventLoopWatch;
 import java.io.ByteArrayOutputStream;
@@ -138,6 +139,40 @@ class GitHandlerIT {
     }
 
     @Test
+    void pushesLoseNothingUnlessAllowed() throws IOException, InterruptedException {
+        start(true);
+        Path clone = temp.resolve("clone");
+        git(temp, "clone", "--quiet", url(), "clone");
+        git(clone, "tag", "v1");
+        git(clone, "push", "--quiet", "origin", "v1", "main:other");
+        git(clone, "commit", "--quiet", "--amend", "--allow-empty", "-m", "another");
+        git(clone, "tag", "--force", "v1");
+
+        assertThat(push(clone, "--force", "main")).contains("non-fast-forward");
+        assertThat(push(clone, ":other")).contains("deletion prohibited");
+        assertThat(push(clone, "--force", "v1")).contains("403");
+        assertThat(push(clone, "main:refs/notes/x")).contains("hidden ref");
+        assertThat(push(clone, "main:refs/heads/third")).isEmpty();
+
+        Objects.requireNonNull(proxy).stop(Duration.ZERO).block(TIME);
+        start(new AppProxyConfig.Git(repositories, true, false, 32, Duration.ofHours(1),
+                ByteSize.parse("256MiB"), ByteSize.parse("1GiB"), true));
+        git(clone, "remote", "set-url", "origin", url());
+        assertThat(push(clone, "--force", "main", ":other", "v1")).isEmpty();
+        assertThat(push(clone, "main:refs/notes/x")).contains("hidden ref");
+    }
+
+    /** What Git says when it fails; empty: it does not. */
+    private static String push(Path clone, String... words) throws IOException, InterruptedException {
+        GitCommand.Result push = GitCommand.run(clone, Stream.concat(Stream.of("push", "--quiet"),
+                Stream.concat(Stream.of(words).filter(word -> word.startsWith("--")),
+                        Stream.concat(Stream.of("origin"),
+                                Stream.of(words).filter(word -> !word.startsWith("--")))))
+                .toArray(String[]::new));
+        return push.exitCode() == 0 ? "" : push.output() + " ";
+    }
+
+    @Test
     void speaksProtocolVersion2() throws IOException {
         start(false);
 
@@ -196,7 +231,8 @@ class GitHandlerIT {
 
         try (var socket = connect()) {
             send(socket, "POST", "demo.git/git-receive-pack",
-                    "Content-Type: application/x-git-receive-pack-request\r\nContent-Length: 1000\r\n", "00");
+                    "Content-Type: application/x-git-receive-pack-request\r\nContent-Length: 1000\r\n",
+                    "0066" + "0".repeat(40) + " " + "1".repeat(40) + " refs/heads/main\n0000");
             await().atMost(TIME).until(() -> gitProcesses() > 0);
         }
 

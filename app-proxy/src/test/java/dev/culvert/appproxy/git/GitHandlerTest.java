@@ -10,6 +10,7 @@ import dev.culvert.handlers.spi.EdgeRequest;
 import dev.culvert.handlers.spi.HandlerException;
 import dev.culvert.handlers.spi.HandlerException.Reason;
 import dev.culvert.handlers.spi.RequestContext;
+import io.netty.buffer.Unpooled;
 import io.netty.handler.codec.http.DefaultHttpHeaders;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
@@ -36,6 +37,7 @@ class GitHandlerTest {
 
     private final List<Operation> asked = new ArrayList<>();
     private final List<Operation> changed = new ArrayList<>();
+    private final List<Operation> also = new ArrayList<>();
     private final AtomicBoolean read = new AtomicBoolean();
     private final Access access = new Rules();
     private GitBackend backend = new GitBackend(AppProxyConfig.Git.of(Path.of("")), Schedulers.parallel());
@@ -62,6 +64,8 @@ class GitHandlerTest {
         public <T> Mono<T> change(AuthenticatedCaller caller, Operation operation, List<Operation> also,
                 RequestContext context, Mono<T> change) {
             changed.add(operation);
+            GitHandlerTest.this.also.add(operation);
+            GitHandlerTest.this.also.addAll(also);
             return allow(caller, operation).then(change);
         }
     }
@@ -100,12 +104,46 @@ class GitHandlerTest {
 
     @Test
     void aPushIsAChangeOnRecord() {
-        StepVerifier.create(handler().handle(request("git-receive-pack", "Bearer bob")))
+        StepVerifier.create(handler().handle(push("Bearer bob", update("1", "2", "refs/heads/main"))))
                 .verifyErrorSatisfies(error -> refused(error, Reason.FORBIDDEN));
 
         assertThat(changed).singleElement()
-                .satisfies(operation -> assertThat(operation.action()).isEqualTo("UPDATE"));
-        assertThat(read).isFalse();
+                .isEqualTo(new Operation("UPDATE", "gitRepositories", "none@main",
+                        Map.of("repository", "none", "branch", "main")));
+    }
+
+    @Test
+    void rulesDecideOnEachRefOfAPush() {
+        StepVerifier.create(handler().handle(push("Bearer ann", update("0", "1", "refs/heads/new"),
+                update("1", "0", "refs/heads/old"), update("1", "2", "refs/heads/main"),
+                update("1", "2", "refs/tags/v1"), update("0", "1", "refs/notes/x"))))
+                .verifyErrorSatisfies(error -> refused(error, Reason.NOT_FOUND));
+
+        assertThat(also)
+                .extracting(operation -> operation.action() + " " + operation.attributes().get("branch"))
+                .containsExactly("UPDATE new", "DELETE old", "UPDATE main", "DELETE refs/tags/v1",
+                        "UPDATE refs/notes/x");
+        assertThat(asked)
+                .extracting(operation -> operation.action() + " " + operation.attributes().get("branch"))
+                .contains("DELETE main");
+    }
+
+    @Test
+    void whatIsNoPushIsRefused() {
+        for (String body : List.of("", "zzzz", "0003", "000fpush-cert\0x\n0000",
+                "0032" + "1".repeat(40) + " short\n")) {
+            StepVerifier.create(handler().handle(request("git-receive-pack", "Bearer ann", body)))
+                    .verifyErrorSatisfies(error -> refused(error, Reason.BAD_REQUEST));
+        }
+    }
+
+    private EdgeRequest push(String authorization, String... packets) {
+        return request("git-receive-pack", authorization, String.join("", packets) + "0000");
+    }
+
+    private static String update(String before, String after, String ref) {
+        String text = before.repeat(40) + " " + after.repeat(40) + " " + ref + "\n";
+        return String.format("%04x%s", text.length() + 4, text);
     }
 
     @Test
@@ -129,15 +167,21 @@ class GitHandlerTest {
     private GitHandler handler(boolean anonymousReads) {
         backend = new GitBackend(new AppProxyConfig.Git(folder, true, false, 1, Duration.ofHours(1)),
                 Schedulers.parallel());
-        return new GitHandler(backend, access, true, anonymousReads);
+        return new GitHandler(backend, access, true, false, anonymousReads);
     }
 
     private EdgeRequest request(String service, String authorization) {
+        return request(service, authorization, "");
+    }
+
+    private EdgeRequest request(String service, String authorization, String body) {
         return new EdgeRequest(HttpMethod.POST, GitProvider.MOUNT + "none.git/" + service,
                 new DefaultHttpHeaders().set("authorization", authorization),
                 Flux.defer(() -> {
                     read.set(true);
-                    return Flux.empty();
+                    return body.isEmpty()
+                            ? Flux.empty()
+                            : Flux.just(Unpooled.copiedBuffer(body, StandardCharsets.US_ASCII));
                 }), RequestContext.of("r", InetSocketAddress.createUnresolved("127.0.0.1", 1)));
     }
 

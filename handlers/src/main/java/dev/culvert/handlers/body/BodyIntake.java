@@ -80,10 +80,6 @@ public final class BodyIntake {
                 .retryAfter(RETRY_WHEN_FULL);
     }
 
-    private static HandlerException noGzip() {
-        return HandlerException.of(Reason.BAD_REQUEST, "the body is not gzip, as its Content-Encoding says");
-    }
-
     private final class Arriving extends BaseSubscriber<ByteBuf> {
         private final Object account;
         private final int maxBytes;
@@ -170,7 +166,7 @@ public final class BodyIntake {
                     return !ended.get();
                 });
             } catch (DecoderException e) {
-                fail(noGzip());
+                fail(GzipBody.noGzip());
             }
         }
 
@@ -209,7 +205,7 @@ public final class BodyIntake {
         protected void hookOnComplete() {
             Gunzip expanded = gunzip;
             if (gzip && (expanded == null || !expanded.isComplete())) {
-                fail(noGzip());
+                fail(GzipBody.noGzip());
                 return;
             }
             if (!ended.compareAndSet(false, true)) {

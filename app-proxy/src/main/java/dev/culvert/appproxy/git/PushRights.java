@@ -1,0 +1,24 @@
+package dev.culvert.appproxy.git;
+
+import dev.culvert.appproxy.access.AuthenticatedCaller;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/**
+ * What a push may do beyond adding commits, branches and tags.
+ *
+ * @param caller the caller, for hooks and the reflog; null: unknown
+ * @param deletes whether it may delete refs
+ * @param rewrites whether it may drop commits from branches
+ */
+record PushRights(@Nullable AuthenticatedCaller caller, boolean deletes, boolean rewrites) {
+    static final PushRights NONE = new PushRights(null, false, false);
+
+    /** Decides on a push before its process starts. */
+    @FunctionalInterface
+    interface Rules {
+        /** Emits the rights. Errors: HandlerException for a push that is refused as a whole. */
+        Mono<PushRights> of(List<RefUpdate> updates);
+    }
+}
