@@ -13,6 +13,7 @@ import dev.culvert.client.identity.Identity;
 import dev.culvert.client.identity.IdentitySource;
 import dev.culvert.client.link.ClientEvent;
 import dev.culvert.client.link.EndedExchange;
+import dev.culvert.client.link.ForwardedLine;
 import dev.culvert.client.link.IdentityRenewal;
 import dev.culvert.client.link.TunnelLinks;
 import dev.culvert.config.HostPort;
@@ -21,6 +22,7 @@ import dev.culvert.handlers.server.HealthFilter;
 import dev.culvert.http.net.EventLoops;
 import dev.culvert.http.observe.Readiness;
 import dev.culvert.http.observe.Telemetry;
+import dev.culvert.relay.exchange.AccessLog;
 import dev.culvert.routing.RouterAuditFiles;
 import java.security.SecureRandom;
 import java.time.Clock;
@@ -65,6 +67,7 @@ public final class TunnelClient {
     private final Connector connector;
     private final OpenSessions sessions = new OpenSessions(Clock.systemUTC());
     private final RouterAuditFiles audit;
+    private final @Nullable AccessLog accessLog;
     private final TunnelLinks links;
     private final KillSwitch killSwitch;
     private final Consumer<ClientEvent> events;
@@ -85,13 +88,28 @@ public final class TunnelClient {
         this.events = events;
         this.connector = new Connector(loops, Outbound.of(config));
         this.audit = RouterAuditFiles.in(config.identityDir());
+        this.accessLog = config.accessLog() ? AccessLog.start(telemetry) : null;
         this.links = new TunnelLinks(config, loops, new Dialler(connector, sessions), telemetry, audit,
                 event -> {
                     told(event);
                     events.accept(event);
-                }, exchanges);
+                }, observers(accessLog, exchanges));
         this.killSwitch = new KillSwitch(links, new PauseMark(config.identityDir()), audit);
         killSwitch.remember();
+    }
+
+    /** Who receives the end of each exchange; null: nobody. */
+    private static EndedExchange.@Nullable Listener observers(@Nullable AccessLog log,
+            EndedExchange.@Nullable Listener exchanges) {
+        if (log == null) {
+            return exchanges;
+        }
+        return exchange -> {
+            log.add(ForwardedLine.of(exchange, Instant.now()));
+            if (exchanges != null) {
+                exchanges.ended(exchange);
+            }
+        };
     }
 
     /**
@@ -325,6 +343,7 @@ public final class TunnelClient {
         EdgeServer listener = health;
         return links.stop(grace)
                 .then(listener == null ? Mono.empty() : listener.stop(Duration.ZERO))
+                .then(accessLog == null ? Mono.empty() : accessLog.close())
                 .then(Mono.fromRunnable(telemetry::close))
                 .then(Mono.fromRunnable(audit::close).subscribeOn(Schedulers.boundedElastic()))
                 .then(ownsLoops ? loops.disposeLater(Duration.ZERO, Duration.ofSeconds(2)) : Mono.empty())

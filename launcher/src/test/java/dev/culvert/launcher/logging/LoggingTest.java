@@ -86,6 +86,36 @@ class LoggingTest {
         assertThat(lines).contains("grüße, 東京 😀");
     }
 
+    @Test
+    void anAccessLineBeginsWithWhatIsLookedFor() {
+        String line = logged(LogSettings.Format.TEXT, log -> access("/a b", 1_203_502));
+
+        assertThat(line).matches(
+                "\\S+T\\S+ GET /a\\\\x20b 502 1203\\.502ms access requestId=\"5b0f\" cause=\"no-route\"\n");
+        assertThat(logged(LogSettings.Format.TEXT, log -> access("", 7)))
+                .contains(" GET - 502 0.007ms access ");
+    }
+
+    @Test
+    void anAccessLineInJsonHasAllKeysInTheirOrder() {
+        assertThat(logged(LogSettings.Format.JSON, log -> access("/a b", 3_502)))
+                .contains(
+                        "\"message\":\"request\",\"requestId\":\"5b0f\",\"method\":\"GET\",\"path\":\"/a b\","
+                                + "\"status\":502,\"cause\":\"no-route\",\"totalMicros\":3502}");
+    }
+
+    private static void access(String path, long micros) {
+        LoggerFactory.getLogger("access")
+                .atInfo()
+                .addKeyValue("requestId", "5b0f")
+                .addKeyValue("method", "GET")
+                .addKeyValue("path", path)
+                .addKeyValue("status", 502)
+                .addKeyValue("cause", "no-route")
+                .addKeyValue("totalMicros", micros)
+                .log("request");
+    }
+
     private static String logged(LogSettings.Format format) {
         return logged(format, log -> {
             log.atInfo().addKeyValue("runtime", "acme/prod").addKeyValue("streams", 3).log("tunnel opened");

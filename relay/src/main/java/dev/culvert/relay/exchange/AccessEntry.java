@@ -27,7 +27,8 @@ record AccessEntry(long endedMillis, CharSequence requestId, String runtime, Req
         @Nullable KeyExchange tls, @Nullable KeyExchange onward, int status,
         @Nullable Problem problem, long bytesIn, long bytesOut, End end, HopTimings times, long totalMicros)
         implements
-            EndedRequest {
+            EndedRequest,
+            AccessLine {
     static final int MAX_PATH = 2048;
     static final int MAX_TEXT = 256;
 
@@ -45,8 +46,8 @@ record AccessEntry(long endedMillis, CharSequence requestId, String runtime, Req
         }
     }
 
-    /** Passes keys and values to {@code line}, in the order of the log line. */
-    void tell(BiConsumer<String, Object> line) {
+    @Override
+    public void tell(BiConsumer<String, Object> line) {
         line.accept("began", began());
         line.accept("requestId", LoggedText.of(requestId, MAX_TEXT));
         line.accept("runtime", runtime);

@@ -27,8 +27,8 @@ public final class AccessLog {
     static final int MAX_WAITING = 8192;
     private static final Logger log = LoggerFactory.getLogger("access");
 
-    private final Consumer<AccessEntry> write;
-    private final Queue<AccessEntry> waiting = new ConcurrentLinkedQueue<>();
+    private final Consumer<AccessLine> write;
+    private final Queue<AccessLine> waiting = new ConcurrentLinkedQueue<>();
     private final AtomicInteger count = new AtomicInteger();
     private final LongAdder dropped = new LongAdder();
     private final CompletableFuture<Void> ended = new CompletableFuture<>();
@@ -36,7 +36,7 @@ public final class AccessLog {
     private volatile boolean idle;
     private volatile boolean closing;
 
-    AccessLog(Consumer<AccessEntry> write) {
+    AccessLog(Consumer<AccessLine> write) {
         this.write = write;
         writer = Thread.ofPlatform().daemon().name("access-log").unstarted(this::run);
     }
@@ -58,7 +58,7 @@ public final class AccessLog {
     }
 
     /** Queues an entry, or drops it. Any thread; never waits. */
-    void add(AccessEntry entry) {
+    public void add(AccessLine entry) {
         if (count.incrementAndGet() > MAX_WAITING || closing) {
             count.decrementAndGet();
             dropped.increment();
@@ -86,7 +86,7 @@ public final class AccessLog {
 
     private void run() {
         while (true) {
-            AccessEntry entry = waiting.poll();
+            AccessLine entry = waiting.poll();
             if (entry != null) {
                 count.decrementAndGet();
                 write.accept(entry);
@@ -103,7 +103,7 @@ public final class AccessLog {
         }
     }
 
-    private static void line(AccessEntry entry) {
+    private static void line(AccessLine entry) {
         if (!log.isInfoEnabled()) {
             return;
         }

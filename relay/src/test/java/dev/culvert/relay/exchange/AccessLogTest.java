@@ -33,6 +33,10 @@ class AccessLogTest {
                 null);
     }
 
+    private static String target(AccessLine entry) {
+        return ((AccessEntry) entry).facts().target().toString();
+    }
+
     private static Map<String, Object> line(AccessEntry entry) {
         Map<String, Object> line = new LinkedHashMap<>();
         entry.tell(line::put);
@@ -88,7 +92,7 @@ class AccessLogTest {
         List<String> written = new ArrayList<>();
         List<Thread> writers = new ArrayList<>();
         AccessLog log = new AccessLog(entry -> {
-            written.add(entry.facts().target().toString());
+            written.add(target(entry));
             writers.add(Thread.currentThread());
         }).begin();
 
@@ -110,7 +114,7 @@ class AccessLogTest {
             while (open.getCount() > 0) {
                 LockSupport.parkNanos(1_000_000);
             }
-            written.add(entry.facts().target().toString());
+            written.add(target(entry));
         }).begin();
 
         for (int i = 0; i < AccessLog.MAX_WAITING + 100; i++) {
@@ -127,7 +131,7 @@ class AccessLogTest {
     @Test
     void aWriterThatSleepsIsWoken() throws Exception {
         var written = new LinkedBlockingQueue<String>();
-        AccessLog log = new AccessLog(entry -> written.add(entry.facts().target().toString())).begin();
+        AccessLog log = new AccessLog(entry -> written.add(target(entry))).begin();
 
         for (int i = 0; i < 100; i++) {
             log.add(entry(i));

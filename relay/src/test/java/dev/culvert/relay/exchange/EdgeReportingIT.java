@@ -35,7 +35,7 @@ class EdgeReportingIT {
     private static final String BROWSER = "Accept: text/html,application/xhtml+xml,*/*;q=0.8";
 
     private final BlockingQueue<AccessEntry> lines = new LinkedBlockingQueue<>();
-    private final AccessLog log = new AccessLog(lines::add).begin();
+    private final AccessLog log = new AccessLog(line -> lines.add((AccessEntry) line)).begin();
     private final RequestLog requests = new RequestLog(Clock.systemUTC());
     private final EdgeFixture edge = new EdgeFixture(CallerLimits.defaults(),
             new EdgeReporting(log, true, requests));

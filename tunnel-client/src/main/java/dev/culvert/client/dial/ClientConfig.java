@@ -35,6 +35,7 @@ import org.jspecify.annotations.Nullable;
  *     that owns its runtime has gone; the maximum is twice that
  * @param sessionLife the time, 1 s..24 h, give or take a tenth, after which another session replaces one;
  *     streams of the replaced one go on. Sessions that live seconds are for tests
+ * @param accessLog whether each forwarded request is a line of the logger {@code access}
  * @param tls what holds for TLS with the server
  * @param standby what this client does while another one serves its runtime
  */
@@ -53,6 +54,7 @@ public record ClientConfig(
         @Setting(value = "Connections of the tunnel; 2, so that one can be replaced without a gap", byDefault = "2", accepts = "1..4") int connections,
         @Setting(value = "Another instance has the runtime: look again after this to twice this, without taking over", byDefault = "30s", accepts = "1s..10m") Duration conflictRetry,
         @Setting(value = "How long a connection takes new streams, give or take a tenth, before another replaces it; its own streams go on, as docs/operations.md says. Below a minute only for tests", byDefault = "2h", accepts = "1s..24h") Duration sessionLife,
+        @Setting(value = "Whether each forwarded request is a line of the log, by the logger access; the server has a log of its own", byDefault = "false") boolean accessLog,
         TlsConfig tls, Standby standby) {
 
     /** The tunnel's path if an address has none. */
@@ -99,34 +101,46 @@ public record ClientConfig(
             @Nullable URI to, @Nullable URI routerUrl, @Nullable RoutingConfig router, int connections,
             Duration conflictRetry, Duration sessionLife) {
         this(server, serverCa, extraCa, proxy, enrolmentTokenFile, identityDir, null, health, to, routerUrl,
-                router, connections, conflictRetry, sessionLife, TlsConfig.usual(), Standby.usual());
+                router, connections, conflictRetry, sessionLife, false, TlsConfig.usual(), Standby.usual());
     }
 
     /** Returns a copy with other rules of TLS. */
     public ClientConfig with(TlsConfig rules) {
         return new ClientConfig(server, serverCa, extraCa, proxy, enrolmentTokenFile, identityDir,
-                identitySecret, health, to, routerUrl, router, connections, conflictRetry, sessionLife, rules,
+                identitySecret, health, to, routerUrl, router, connections, conflictRetry, sessionLife,
+                accessLog, rules,
                 standby);
     }
 
     /** Returns a copy that waits, or takes over, in another way. */
     public ClientConfig with(Standby other) {
         return new ClientConfig(server, serverCa, extraCa, proxy, enrolmentTokenFile, identityDir,
-                identitySecret, health, to, routerUrl, router, connections, conflictRetry, sessionLife, tls,
+                identitySecret, health, to, routerUrl, router, connections, conflictRetry, sessionLife,
+                accessLog, tls,
                 other);
+    }
+
+    /** Returns a copy that logs each request, or does not. */
+    public ClientConfig withAccessLog(boolean logged) {
+        return new ClientConfig(server, serverCa, extraCa, proxy, enrolmentTokenFile, identityDir,
+                identitySecret, health, to, routerUrl, router, connections, conflictRetry, sessionLife,
+                logged,
+                tls, standby);
     }
 
     /** Returns a copy with another listener for operators. */
     public ClientConfig with(Health other) {
         return new ClientConfig(server, serverCa, extraCa, proxy, enrolmentTokenFile, identityDir,
-                identitySecret, other, to, routerUrl, router, connections, conflictRetry, sessionLife, tls,
+                identitySecret, other, to, routerUrl, router, connections, conflictRetry, sessionLife,
+                accessLog, tls,
                 standby);
     }
 
     /** Returns a copy whose identity is kept by a Kubernetes secret. */
     public ClientConfig with(IdentitySecretName secret) {
         return new ClientConfig(server, serverCa, extraCa, proxy, enrolmentTokenFile, identityDir, secret,
-                health, to, routerUrl, router, connections, conflictRetry, sessionLife, tls, standby);
+                health, to, routerUrl, router, connections, conflictRetry, sessionLife, accessLog, tls,
+                standby);
     }
 
     /** A configuration with the default {@code conflictRetry} and {@code sessionLife}. */

@@ -8,8 +8,16 @@ package dev.culvert.client.link;
  * @param status the status that the caller got; 0 if it left first
  * @param reason why the gateway answered in place of the upstream, or cut its answer; empty if it did neither
  * @param nanos the time from the head of the request to the end of the response
+ * @param host the host that the caller asked for
+ * @param requestId the request's {@code X-Request-Id}, which the server's log has too
  */
-public record EndedExchange(String method, String target, int status, String reason, long nanos) {
+public record EndedExchange(String method, String target, int status, String reason, long nanos, String host,
+        String requestId) {
+    /** An exchange without a host and an id. */
+    public EndedExchange(String method, String target, int status, String reason, long nanos) {
+        this(method, target, status, reason, nanos, "", "");
+    }
+
     /** Receives exchanges on event loops, so it must not block. */
     @FunctionalInterface
     public interface Listener {

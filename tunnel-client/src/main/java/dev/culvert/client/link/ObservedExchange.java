@@ -17,11 +17,14 @@ import org.jspecify.annotations.Nullable;
  */
 final class ObservedExchange implements ResponseSink {
     private static final int SWITCHING = 101;
+    private static final String REQUEST_ID = "x-request-id";
 
     private final ResponseSink response;
     private final EndedExchange.Listener listener;
     private final String method;
     private final String target;
+    private final String host;
+    private final String requestId;
     private final long sinceNanos = System.nanoTime();
     private int status;
     private boolean reported;
@@ -32,6 +35,8 @@ final class ObservedExchange implements ResponseSink {
         this.listener = listener;
         this.method = Objects.toString(head.method(), "");
         this.target = Objects.toString(head.path() == null ? head.authority() : head.path(), "");
+        this.host = Objects.toString(head.authority(), "");
+        this.requestId = Objects.toString(head.get(REQUEST_ID), "");
     }
 
     /** Opens an exchange at {@code relay}. */
@@ -45,7 +50,8 @@ final class ObservedExchange implements ResponseSink {
         if (!reported) {
             reported = true;
             listener.ended(
-                    new EndedExchange(method, target, status, reason, System.nanoTime() - sinceNanos));
+                    new EndedExchange(method, target, status, reason, System.nanoTime() - sinceNanos, host,
+                            requestId));
         }
     }
 
