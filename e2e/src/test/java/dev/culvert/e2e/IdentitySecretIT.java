@@ -91,7 +91,7 @@ class IdentitySecretIT {
         pods++;
         return new ClientConfig(usual.server(), usual.serverCa(), null, null, usual.enrolmentTokenFile(),
                 folder.resolve("pod-" + pods), usual.identitySecret(), usual.health(), usual.to(), null, null,
-                usual.connections(), usual.conflictRetry(), usual.sessionLife(), usual.tls(),
+                usual.connections(), usual.conflictRetry(), usual.sessionLife(), false, usual.tls(),
                 Standby.waiting(0));
     }
 

@@ -3,6 +3,7 @@ package dev.culvert.client.link;
 import dev.culvert.relay.exchange.AccessLine;
 import dev.culvert.relay.observe.LoggedText;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 
@@ -22,7 +23,8 @@ public record ForwardedLine(Instant began, String requestId, String method, Stri
 
     /** The line of an exchange that ended now. */
     public static ForwardedLine of(EndedExchange exchange, Instant now) {
-        return new ForwardedLine(now.minusNanos(exchange.nanos()), text(exchange.requestId()),
+        return new ForwardedLine(now.minusNanos(exchange.nanos()).truncatedTo(ChronoUnit.MILLIS),
+                text(exchange.requestId()),
                 text(exchange.method()), text(exchange.host()), path(exchange.target()), exchange.status(),
                 text(exchange.reason()), TimeUnit.NANOSECONDS.toMicros(exchange.nanos()));
     }
