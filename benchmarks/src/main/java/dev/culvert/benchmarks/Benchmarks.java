@@ -2,13 +2,17 @@ package dev.culvert.benchmarks;
 
 import dev.culvert.benchmarks.process.BenchException;
 import dev.culvert.config.Reason;
+import dev.culvert.launcher.output.Progress;
 import java.io.IOException;
 import java.nio.file.FileSystemException;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.RunLast;
 import picocli.CommandLine.Spec;
 
 /**
@@ -18,6 +22,10 @@ import picocli.CommandLine.Spec;
 public final class Benchmarks {
     private static final int USAGE = 64;
     private static final int UNAVAILABLE = 69;
+    /** They only print. */
+    private static final Set<String> QUICK = Set.of("", "report");
+    /** They print nothing before their end. */
+    private static final Set<String> QUIET = Set.of("load", "weight", "budget");
 
     private Benchmarks() {}
 
@@ -40,6 +48,7 @@ public final class Benchmarks {
         line.setUsageHelpAutoWidth(true);
         line.getSubcommands().values().forEach(sub -> sub.getCommandSpec().exitCodeOnInvalidInput(USAGE));
         line.setParameterExceptionHandler(Benchmarks::wrongUsage);
+        line.setExecutionStrategy(Benchmarks::run);
         line.setExecutionExceptionHandler((failure, command, parsed) -> {
             if (failure instanceof BenchException known) {
                 command.getErr().println("culvert bench: " + known.getMessage());
@@ -52,6 +61,21 @@ public final class Benchmarks {
             throw failure;
         });
         return line;
+    }
+
+    /** Runs a command, and shows on standard error that it is at work. */
+    private static int run(ParseResult parsed) {
+        String name = parsed.hasSubcommand() ? parsed.subcommand().commandSpec().name() : "";
+        if (QUICK.contains(name)) {
+            return new RunLast().execute(parsed);
+        }
+        String task = "culvert bench " + name;
+        Progress progress = QUIET.contains(name) ? Progress.begin(task) : Progress.beside(task);
+        try {
+            return new RunLast().execute(parsed);
+        } finally {
+            progress.close();
+        }
     }
 
     private static String file(Exception failure) {

@@ -1,6 +1,7 @@
 package dev.culvert.launcher.command;
 
 import dev.culvert.config.SettingInfo;
+import dev.culvert.launcher.output.Progress;
 import dev.culvert.launcher.run.ConfiguredCommand;
 import dev.culvert.launcher.run.ExitCode;
 import dev.culvert.platform.host.ControlPlane;
@@ -34,7 +35,7 @@ final class ControlPlaneMigrateCommand extends ConfiguredCommand {
     @Override
     public Mono<Integer> run() {
         return Mono
-                .defer(() -> switch (to) {
+                .using(() -> Progress.begin("culvert control-plane migrate"), progress -> switch (to) {
                     case postgres -> ControlPlane.migrate(binding().value(ControlPlaneConfig.class));
                 })
                 .map(lines -> {

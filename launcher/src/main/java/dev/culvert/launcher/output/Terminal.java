@@ -62,6 +62,11 @@ public final class Terminal {
                 && !"dumb".equals(environment.get("TERM"));
     }
 
+    /** Whether a line of it can be written anew. */
+    public boolean erases() {
+        return present && !"dumb".equals(environment.get("TERM"));
+    }
+
     /** The columns of a line: as the terminal says, else as {@code COLUMNS}, else unbounded. Blocks. */
     public int width() {
         if (!present) {
