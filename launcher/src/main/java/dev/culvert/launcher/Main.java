@@ -41,7 +41,7 @@ public final class Main {
     }
 
     private static int run(ParseResult parsed) {
-        Integer help = CommandLine.executeHelpRequest(parsed);
+        Integer help = CulvertCommand.help(parsed);
         if (help != null) {
             return help;
         }

@@ -89,6 +89,8 @@ class BriefCommandsIT {
                     acme     prod  conne…  0        acme-…  -
                     """);
             assertThat(plain).isEqualTo(PLAIN);
+            assertThat(inTerminal("NO_COLOR= TERM=xterm ", "--help")).contains("\u001b[1m");
+            assertThat(inTerminal("TERM=dumb ", "--help")).contains("Usage: ").doesNotContain("\u001b");
         } finally {
             http.stop(0);
         }

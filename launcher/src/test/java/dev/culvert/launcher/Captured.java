@@ -22,7 +22,7 @@ public record Captured(int exitCode, String out, String err) {
             line.setOut(new PrintWriter(System.out, true, StandardCharsets.UTF_8))
                     .setErr(new PrintWriter(System.err, true, StandardCharsets.UTF_8));
             line.setExecutionStrategy(parsed -> {
-                Integer help = CommandLine.executeHelpRequest(parsed);
+                Integer help = CulvertCommand.help(parsed);
                 return help != null ? help : switch (CulvertCommand.task(parsed)) {
                     case Task.Brief brief -> Main.run(brief);
                     case Task.Reactive reactive -> Main.Reactive.code(reactive);

@@ -1,5 +1,6 @@
 package dev.culvert.launcher.command;
 
+import dev.culvert.launcher.output.Terminal;
 import dev.culvert.launcher.run.ConfiguredCommand;
 import dev.culvert.launcher.run.ExitCode;
 import dev.culvert.launcher.run.Task;
@@ -15,6 +16,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Help;
 import picocli.CommandLine.IVersionProvider;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
@@ -83,6 +85,19 @@ public final class CulvertCommand {
         line.setParameterExceptionHandler(CulvertCommand::wrongUsage);
         line.registerConverter(URI.class, CulvertCommand::uri);
         return line;
+    }
+
+    /** Prints the help or the version that was asked for. Returns the exit code; null: neither was. */
+    public static @Nullable Integer help(ParseResult parsed) {
+        for (ParseResult named = parsed; named != null; named = named.subcommand()) {
+            if (named.isUsageHelpRequested()) {
+                named.commandSpec()
+                        .commandLine()
+                        .setColorScheme(Help.defaultColorScheme(
+                                Terminal.ofOutput().isColoured() ? Help.Ansi.ON : Help.Ansi.OFF));
+            }
+        }
+        return CommandLine.executeHelpRequest(parsed);
     }
 
     /** The task of the selected command. Throws ParameterException if that command only groups others. */
