@@ -143,6 +143,26 @@ class RouterCommandTest {
     }
 
     @Test
+    void theExampleForWebhooksOnlyLetsNothingElseIn() throws IOException {
+        String page = Files.readString(Path.of("..", "docs", "routing.md"));
+        int begin = page.indexOf("```yaml\n", page.indexOf("## Webhooks only")) + 8;
+        String example = file("example.yaml", page.substring(begin, page.indexOf("```", begin)));
+
+        Captured wanted = Captured.run("router", "explain", "/webhooks/argo/github", "--method", "POST",
+                "--config", example);
+        Captured other = Captured.run("router", "explain", "/app-proxy/api/info", "--config", example);
+        Captured source = Captured.run("router", "explain", "/webhooks/argo/push", "--method", "POST",
+                "--config", example);
+
+        for (Captured each : List.of(wanted, other, source)) {
+            assertThat(page).contains("\n" + each.out().lines().findFirst().orElseThrow() + "\n");
+        }
+        assertThat(wanted.exitCode()).isZero();
+        assertThat(other.out()).startsWith("GET /app-proxy/api/info is refused with 404 no-route");
+        assertThat(source.out()).startsWith("POST /webhooks/argo/push is refused with 403 not-allowed");
+    }
+
+    @Test
     void whatIsNoUrlOrFieldIsWrongUsage() throws IOException {
         assertThat(explain("a/b").exitCode()).isEqualTo(64);
         assertThat(explain("/a", "--header", "x").exitCode()).isEqualTo(64);
