@@ -4,13 +4,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.culvert.launcher.admin.AuthorityFile;
 import java.io.IOException;
 import java.net.BindException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import javax.net.ssl.SSLSocket;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -43,10 +47,11 @@ class PartsIT {
                     "wss://" + ready.path("tunnel").asText(),
                     "--server-ca", "ca.crt", "--enrolment-token-file", "token", "--identity-dir", "identity",
                     "--to",
-                    admin, "--health-listen", "127.0.0.1:0")) {
+                    admin, "--health-listen", "127.0.0.1:0", "--access-log")) {
                 assertThat(client.event("listening").path("part").asText()).isEqualTo("tunnel-client");
                 assertThat(client.event("connected").path("runtime").asText()).isEqualTo("acme/prod");
                 assertThat(folder.resolve("identity").resolve("client.crt")).exists();
+                follows(ready, admin, client);
 
                 assertThat(client.terminate().exitCode()).isZero();
                 assertThat(client.err()).isEmpty();
@@ -54,6 +59,46 @@ class PartsIT {
             assertThat(server.terminate().exitCode()).isZero();
             assertThat(server.err()).isEmpty();
             assertThat(server.out().lines()).allMatch(line -> line.startsWith("{"));
+        }
+    }
+
+    /** {@code culvert tail} and {@code events} show what happens, and so does the client's access log. */
+    private void follows(JsonNode ready, String admin, Launched client) throws Exception {
+        try (Launched tail = Launched.start(folder, "tail", "acme", "prod", "--admin", admin);
+                Launched events = Launched.start(folder, "events", "--output", "json", "--admin", admin)) {
+            Awaitility.await().until(() -> {
+                get(ready.path("edge").asText(), "/healthz?token=secret");
+                return tail.out().contains("GET /healthz");
+            });
+            Awaitility.await().until(() -> {
+                Captured.run("runtime", "create", "acme", "a" + System.nanoTime(), "--admin", admin,
+                        "--admin-token-file", folder.resolve("admin.token").toString());
+                return events.out().contains("{\"event\":\"created\",\"at\":");
+            });
+
+            assertThat(tail.out())
+                    .containsPattern("\\d\\d:\\d\\d:\\d\\d  acme/prod  GET /healthz  200  [0-9.]+ ms\n");
+            client.printed(" access began=");
+            assertThat(client.out()).containsPattern("T\\S+ GET /healthz 200 \\d+[.]\\d{3}ms access began=")
+                    .contains("host=\"acme-prod.x.test\"")
+                    .doesNotContain("secret");
+            assertThat(tail.terminate().exitCode()).isZero();
+            assertThat(events.terminate().exitCode()).isZero();
+            assertThat(tail.err() + events.err()).isEmpty();
+        }
+    }
+
+    private void get(String edge, String path) throws IOException {
+        String[] parts = edge.split(":", -1);
+        try (var socket = (SSLSocket) AuthorityFile.trusting(folder.resolve("ca.crt"))
+                .getSocketFactory()
+                .createSocket(parts[0], Integer.parseInt(parts[1]))) {
+            socket.setSoTimeout(10_000);
+            socket.getOutputStream()
+                    .write(("GET " + path
+                            + " HTTP/1.1\r\nHost: acme-prod.x.test\r\nConnection: close\r\n\r\n")
+                            .getBytes(StandardCharsets.US_ASCII));
+            socket.getInputStream().readAllBytes();
         }
     }
 

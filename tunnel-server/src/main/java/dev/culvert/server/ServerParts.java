@@ -4,6 +4,7 @@ import dev.culvert.admin.AdminToken;
 import dev.culvert.certs.PemFiles;
 import dev.culvert.config.ConfigBinding;
 import dev.culvert.config.ConfigException;
+import dev.culvert.config.HostPort;
 import dev.culvert.http.fields.HostName;
 import dev.culvert.http.forwarding.ForwardingRules;
 import dev.culvert.http.net.Cidr;
@@ -47,6 +48,7 @@ import dev.culvert.server.runtime.RuntimeUpstream;
 import dev.culvert.server.store.SqliteRuntimeStore;
 import dev.culvert.server.store.StoreLimits;
 import dev.culvert.server.tunnel.HeldRequests;
+import dev.culvert.server.tunnel.ServerEvent;
 import dev.culvert.server.tunnel.ServerEvents;
 import dev.culvert.server.tunnel.ServerFigures;
 import dev.culvert.server.tunnel.TunnelRegistry;
@@ -203,7 +205,8 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
         SessionMeter meter = new SessionMeter();
         PublicUrls urls = PublicUrls.of(config.edge().publicPort(), config.edge().plain());
         var issuer = new CertificateIssuer(files.ca, config.tunnel().ca().clientLife(), urls);
-        EnrolmentService enrolment = new EnrolmentService(store, issuer, clock);
+        EnrolmentService enrolment = new EnrolmentService(store, issuer, clock, (runtime, remote) -> events
+                .publish(ServerEvent.Kind.ENROLLED, runtime, 0, HostPort.of(remote).toString(), null));
         RenewalService renewal = new RenewalService(store, issuer, clock);
         EdgeMeters meters = new EdgeMeters(telemetry);
         DirectHosts direct = base.direct;

@@ -59,11 +59,12 @@ class EventsIT {
 
             List<String> lines = response.body().filter(line -> !line.isEmpty()).toList();
             assertThat(lines.get(0)).isEqualTo(":");
-            assertThat(lines.get(1)).isEqualTo("event: revoked");
-            assertThat(lines.get(2)).startsWith("data: {\"at\":\"")
+            assertThat(lines.get(1)).isEqualTo("event: created");
+            assertThat(lines.get(3)).isEqualTo("event: revoked");
+            assertThat(lines.get(4)).startsWith("data: {\"at\":\"")
                     .endsWith("\"account\":\"acme\",\"name\":\"prod\",\"tunnel\":null,\"generation\":0,"
                             + "\"remote\":null,\"cause\":\"by an operator\"}");
-            assertThat(lines.get(3)).isEqualTo("event: stopping");
+            assertThat(lines.get(5)).isEqualTo("event: stopping");
             await().until(() -> !server.events.isWatched());
         }
     }

@@ -11,6 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.function.Predicate;
 import javax.net.ssl.SSLSocketFactory;
 import org.jspecify.annotations.Nullable;
 
@@ -59,9 +60,32 @@ public final class AdminClient {
                     body == null ? null : text(body).getBytes(StandardCharsets.UTF_8));
             return new Answer(response.status(), response.body(), JsonTree.of(response.body()));
         } catch (IOException e) {
-            throw new AdminUnreachable("the admin API at " + base + " can't be reached: " + Reason.of(e)
-                    + " (is the server running there? --admin or CULVERT_ADMIN names another)");
+            throw unreachable(e);
         }
+    }
+
+    /**
+     * Passes the lines of a response to a GET on as they arrive, until it ends. Blocks.
+     *
+     * @param path the path below {@code /api/v1}
+     * @param more header fields
+     * @param silence the longest time without a byte
+     * @param lines receives each line; false: it wants no more
+     * @return the API's response, without the lines
+     * @throws IOException if the API can't be reached, or the response was cut off
+     */
+    public Answer follow(String path, Map<String, String> more, Duration silence, Predicate<String> lines)
+            throws IOException {
+        Map<String, String> fields = new LinkedHashMap<>(more);
+        fields.put("Authorization", "Bearer " + token);
+        var response = http.follow(base.resolve("/api/v1" + path), fields, silence, lines);
+        return new Answer(response.status(), response.body(), JsonTree.of(response.body()));
+    }
+
+    /** The error of an API that can't be reached. */
+    public AdminUnreachable unreachable(IOException cause) {
+        return new AdminUnreachable("the admin API at " + base + " can't be reached: " + Reason.of(cause)
+                + " (is the server running there? --admin or CULVERT_ADMIN names another)");
     }
 
     private static String text(Object body) {

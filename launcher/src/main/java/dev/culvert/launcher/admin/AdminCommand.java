@@ -3,32 +3,13 @@ package dev.culvert.launcher.admin;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.culvert.launcher.output.Output;
 import dev.culvert.launcher.output.OutputOption;
-import dev.culvert.launcher.run.CommandException;
-import dev.culvert.launcher.run.ExitCode;
 import dev.culvert.launcher.run.Task;
-import java.io.IOException;
-import java.net.URI;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.Map;
-import javax.net.ssl.SSLSocketFactory;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Option;
 
 /** A command that sends one request to the admin API and prints the response on standard output. */
 public abstract class AdminCommand implements Task.Brief {
-    private static final int UNAUTHORIZED = 401;
-    private static final String VARIABLE = "CULVERT_ADMIN";
-
-    @Option(names = "--admin", paramLabel = "URL", description = "The admin API (CULVERT_ADMIN). Default: http://127.0.0.1:9090.")
-    private @Nullable URI admin;
-
-    @Option(names = "--admin-token-file", paramLabel = "FILE", description = "File of its bearer token (CULVERT_ADMIN_TOKEN_FILE). Default: admin.token.")
-    private @Nullable Path tokenFile;
-
-    @Option(names = "--admin-ca", paramLabel = "FILE", description = "PEM file of the authorities of an https admin API (CULVERT_ADMIN_CA). Default: the public ones.")
-    private @Nullable Path authorities;
+    @Mixin
+    private AdminOptions api = new AdminOptions();
 
     @Mixin
     private OutputOption output = new OutputOption();
@@ -42,7 +23,7 @@ public abstract class AdminCommand implements Task.Brief {
     @Override
     public final int run() {
         Output form = output.form();
-        return print(ask(api(System.getenv())), form);
+        return print(ask(api.api(System.getenv())), form);
     }
 
     private int print(AdminClient.Answer answer, Output form) {
@@ -55,62 +36,6 @@ public abstract class AdminCommand implements Task.Brief {
         if (!answer.ok()) {
             System.err.println("culvert: " + answer.problem());
         }
-        return exitCode(answer.status());
-    }
-
-    /**
-     * The exit code of a status. A token that the server refuses is a configuration error, like a file
-     * without a token.
-     */
-    static int exitCode(int status) {
-        if (status == UNAUTHORIZED) {
-            return ExitCode.CONFIG;
-        }
-        return status / 100 == 2 ? ExitCode.DONE : status < 500 ? ExitCode.FAILED : ExitCode.UNAVAILABLE;
-    }
-
-    private AdminClient api(Map<String, String> environment) {
-        return new AdminClient(address(admin, environment), token(environment), tls(environment));
-    }
-
-    /** The address of the flag, else of the environment, else that of a server on this machine. */
-    static URI address(@Nullable URI flag, Map<String, String> environment) {
-        if (flag != null) {
-            return HttpAddress.checked("--admin", flag);
-        }
-        String given = environment.getOrDefault(VARIABLE, "http://127.0.0.1:9090");
-        try {
-            return HttpAddress.checked(VARIABLE, URI.create(given));
-        } catch (IllegalArgumentException e) {
-            throw HttpAddress.wrong(VARIABLE, given);
-        }
-    }
-
-    private @Nullable SSLSocketFactory tls(Map<String, String> environment) {
-        String named = environment.get("CULVERT_ADMIN_CA");
-        Path file = authorities != null || named == null ? authorities : Path.of(named);
-        try {
-            return file == null ? null : AuthorityFile.trusting(file).getSocketFactory();
-        } catch (IOException e) {
-            throw new CommandException(ExitCode.USAGE,
-                    "--admin-ca: " + file + " can't be used (expected: a PEM file of authorities)");
-        }
-    }
-
-    private String token(Map<String, String> environment) {
-        Path path = tokenFile != null
-                ? tokenFile
-                : Path.of(environment.getOrDefault("CULVERT_ADMIN_TOKEN_FILE", "admin.token"));
-        try {
-            String token = Files.readString(path).strip();
-            if (token.isEmpty() || !token.chars().allMatch(c -> c > ' ' && c < 127)) {
-                throw new CommandException(ExitCode.CONFIG,
-                        path + ": holds no token (expected: one line, as the server wrote it)");
-            }
-            return token;
-        } catch (IOException e) {
-            throw new CommandException(ExitCode.USAGE, "no admin token: " + path
-                    + " can't be read (--admin-token-file or CULVERT_ADMIN_TOKEN_FILE names the server's admin.tokenFile)");
-        }
+        return AdminOptions.exitCode(answer.status());
     }
 }

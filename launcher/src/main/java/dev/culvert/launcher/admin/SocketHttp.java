@@ -14,6 +14,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.Predicate;
 import javax.net.ssl.SSLHandshakeException;
 import javax.net.ssl.SSLSocket;
 import javax.net.ssl.SSLSocketFactory;
@@ -27,6 +28,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SocketHttp {
     private static final int MAX_HEAD = 64 << 10;
+    /** The longest line of a stream: a request's record has bounded texts. */
+    private static final int MAX_LINE = 256 << 10;
     /** The largest body that is kept: a list of 200,000 runtimes. */
     private static final int MAX_BODY = 64 << 20;
     private static final int NO_CONTENT = 204;
@@ -80,14 +83,53 @@ public final class SocketHttp {
         byte[] request = request(method, target, fields, body);
         try (var plain = new Socket(); var timer = SocketTimer.start(plain, timeout)) {
             try {
-                return exchange(plain, target, request);
+                return exchange(plain, target, request, ResponseReader::read);
             } catch (IOException e) {
                 throw timer.passed() ? late(e) : e;
             }
         }
     }
 
-    private Response exchange(Socket plain, URI target, byte[] request) throws IOException {
+    /**
+     * Sends a GET, and passes the lines of a successful response on as they arrive, until it ends. The
+     * time-out is that of the response's head.
+     *
+     * @param silence the longest time without a byte
+     * @param lines receives each line; false: it wants no more
+     * @return the response without the lines; with its body if it is no success
+     * @throws IOException if there is no head in time, or the response is cut off
+     */
+    public Response follow(URI target, Map<String, String> fields, Duration silence, Predicate<String> lines)
+            throws IOException {
+        if (!HttpAddress.isValid(target)) {
+            throw new IllegalArgumentException(target + " is no address of an HTTP service");
+        }
+        byte[] request = request("GET", target, fields, null);
+        try (var plain = new Socket(); var timer = SocketTimer.start(plain, timeout)) {
+            plain.setSoTimeout((int) silence.toMillis());
+            try {
+                return exchange(plain, target, request, reader -> reader.follow(lines, timer));
+            } catch (SocketTimeoutException e) {
+                throw timed(e, "nothing came for " + silence.toSeconds() + " s");
+            } catch (IOException e) {
+                throw timer.passed() ? late(e) : e;
+            }
+        }
+    }
+
+    private static SocketTimeoutException timed(IOException cause, String words) {
+        var told = new SocketTimeoutException(words);
+        told.initCause(cause);
+        return told;
+    }
+
+    /** Reads a response in its own way. */
+    @FunctionalInterface
+    private interface Reading {
+        Response from(ResponseReader reader) throws IOException;
+    }
+
+    private Response exchange(Socket plain, URI target, byte[] request, Reading reading) throws IOException {
         boolean secure = HttpAddress.isSecure(target);
         int port = target.getPort() < 0 ? secure ? 443 : 80 : target.getPort();
         connect(plain, target.getHost(), port);
@@ -95,7 +137,7 @@ public final class SocketHttp {
             OutputStream out = socket.getOutputStream();
             out.write(request);
             out.flush();
-            return new ResponseReader(socket.getInputStream()).read();
+            return reading.from(new ResponseReader(socket.getInputStream()));
         }
     }
 
@@ -183,6 +225,15 @@ public final class SocketHttp {
         }
 
         Response read() throws IOException {
+            return read(null, null);
+        }
+
+        Response follow(Predicate<String> lines, SocketTimer timer) throws IOException {
+            return read(lines, timer);
+        }
+
+        private Response read(@Nullable Predicate<String> lines, @Nullable SocketTimer timer)
+                throws IOException {
             int budget = MAX_HEAD;
             while (true) {
                 String line = line(budget);
@@ -198,6 +249,13 @@ public final class SocketHttp {
                     } else if (field.startsWith("transfer-encoding:")) {
                         chunked = field.endsWith("chunked");
                     }
+                }
+                if (timer != null && status / 100 == 2) {
+                    timer.close();
+                }
+                if (lines != null && status == 200) {
+                    pass(lines, length, chunked);
+                    return new Response(status, "");
                 }
                 if (status >= 200) {
                     return new Response(status, body(status, length, chunked));
@@ -222,6 +280,39 @@ public final class SocketHttp {
                 }
             }
             return body.toString(StandardCharsets.UTF_8);
+        }
+
+        /** Passes the lines of a body on, until it ends or they are not wanted. */
+        private void pass(Predicate<String> lines, long length, boolean chunked) throws IOException {
+            var line = new ByteArrayOutputStream();
+            long left = chunked ? chunk() : length >= 0 ? length : Long.MAX_VALUE;
+            while (left > 0) {
+                if (position == end && !fill()) {
+                    if (left == Long.MAX_VALUE) {
+                        return;
+                    }
+                    throw ended();
+                }
+                byte octet = buffer[position++];
+                left--;
+                if (octet != '\n') {
+                    line.write(octet);
+                    if (line.size() > MAX_LINE) {
+                        throw new IOException(
+                                "a line of its answer is larger than " + (MAX_LINE >> 10) + " KiB");
+                    }
+                } else {
+                    String text = line.toString(StandardCharsets.UTF_8);
+                    line.reset();
+                    if (!lines.test(text.endsWith("\r") ? text.substring(0, text.length() - 1) : text)) {
+                        return;
+                    }
+                }
+                if (left == 0 && chunked) {
+                    line(MAX_HEAD);
+                    left = chunk();
+                }
+            }
         }
 
         private long chunk() throws IOException {

@@ -68,7 +68,7 @@ public final class TokenKeyCommand implements Task.Brief {
         } else {
             System.err.println("culvert: " + answer.problem());
         }
-        return AdminCommand.exitCode(answer.status());
+        return AdminOptions.exitCode(answer.status());
     }
 
     private URI address(Map<String, String> environment) {

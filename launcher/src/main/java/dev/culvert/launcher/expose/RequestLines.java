@@ -1,11 +1,11 @@
 package dev.culvert.launcher.expose;
 
 import dev.culvert.client.link.EndedExchange;
+import dev.culvert.launcher.output.RequestText;
 import java.io.PrintStream;
 import java.time.Clock;
 import java.time.Instant;
 import java.time.format.DateTimeFormatter;
-import java.util.Locale;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -122,38 +122,15 @@ final class RequestLines implements AutoCloseable {
 
     private String text(EndedExchange exchange) {
         String target = printable(exchange.target(), MAX_TEXT);
-        String status = exchange.status() == 0 ? "---" : String.valueOf(exchange.status());
         String reason = exchange.reason().isEmpty() ? "" : "  " + printable(exchange.reason(), MAX_TEXT);
         return printable(exchange.method(), MAX_METHOD) + " " + target + "  "
-                + painted(status, exchange.status()) + "  "
-                + duration(exchange.nanos()) + reason;
+                + RequestText.status(exchange.status(), coloured) + "  "
+                + RequestText.duration(exchange.nanos()) + reason;
     }
 
     /** Peers name what is shown in a terminal. */
     private static String printable(String text, int most) {
         String cut = text.length() > most ? text.substring(0, most) + "…" : text;
         return cut.replaceAll("\\p{C}", "?");
-    }
-
-    private static String duration(long nanos) {
-        double millis = nanos / 1e6;
-        return millis < 10
-                ? String.format(Locale.ROOT, "%.1f ms", millis)
-                : millis < 10_000
-                        ? Math.round(millis) + " ms"
-                        : String.format(Locale.ROOT, "%.1f s", millis / 1000);
-    }
-
-    private String painted(String status, int code) {
-        if (!coloured) {
-            return status;
-        }
-        int colour = switch (code / 100) {
-            case 1, 2 -> 32;
-            case 3 -> 36;
-            case 4 -> 33;
-            default -> 31;
-        };
-        return "\u001b[" + colour + "m" + status + "\u001b[0m";
     }
 }

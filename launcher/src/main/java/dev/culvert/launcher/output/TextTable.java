@@ -55,25 +55,8 @@ public final class TextTable {
     }
 
     private static List<List<String>> printable(List<List<String>> rows) {
-        Function<String, String> plain = TextTable::printable;
+        Function<String, String> plain = Printable::of;
         return rows.stream().map(row -> row.stream().map(plain).toList()).toList();
-    }
-
-    private static String printable(String text) {
-        var plain = new StringBuilder(text.length());
-        text.codePoints()
-                .map(each -> isPrintable(each) ? each : '?')
-                .forEach(plain::appendCodePoint);
-        return plain.toString();
-    }
-
-    private static boolean isPrintable(int character) {
-        return switch (Character.getType(character)) {
-            case Character.CONTROL, Character.FORMAT, Character.SURROGATE, Character.PRIVATE_USE,
-                    Character.UNASSIGNED, Character.LINE_SEPARATOR, Character.PARAGRAPH_SEPARATOR ->
-                false;
-            default -> true;
-        };
     }
 
     private static int[] widths(List<List<String>> rows) {

@@ -13,6 +13,8 @@ import java.net.SocketTimeoutException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
@@ -66,6 +68,45 @@ class SocketHttpTest {
 
         assertThat(client(10).send("GET", uri("/"), Map.of(), null))
                 .isEqualTo(new SocketHttp.Response(201, "–"));
+    }
+
+    @Test
+    void linesArePassedOnAsTheyArrive() throws Exception {
+        CompletableFuture<Void> first = new CompletableFuture<>();
+        List<String> lines = new ArrayList<>();
+        serve(socket -> {
+            readUntil(socket, "\r\n\r\n");
+            say(socket, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\na\nb\r\n");
+            first.join();
+            say(socket, "5;x\r\nc\r\n\nd\r\n0\r\n\r\n");
+        });
+
+        var response = client(10).follow(uri("/"), Map.of(), Duration.ofSeconds(10), line -> {
+            first.complete(null);
+            return lines.add(line);
+        });
+
+        assertThat(response).isEqualTo(new SocketHttp.Response(200, ""));
+        assertThat(lines).containsExactly("a", "bc", ""); // what has no end is not a line
+    }
+
+    @Test
+    void aStreamThatIsSilentOrHasAnEndlessLineEnds() throws Exception {
+        CompletableFuture<Void> over = new CompletableFuture<>();
+        serve(socket -> {
+            readUntil(socket, "\r\n\r\n");
+            say(socket, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n");
+            over.join();
+        });
+        assertThatIOException()
+                .isThrownBy(() -> client(10).follow(uri("/"), Map.of(), Duration.ofMillis(20), line -> true))
+                .withMessageStartingWith("nothing came for ");
+        over.complete(null);
+
+        serve(socket -> answer(socket, "HTTP/1.1 200 OK\r\n\r\n" + "x".repeat(MAX_BODY)));
+        assertThatIOException()
+                .isThrownBy(() -> client(10).follow(uri("/"), Map.of(), Duration.ofSeconds(10), line -> true))
+                .withMessage("a line of its answer is larger than 256 KiB");
     }
 
     @Test

@@ -122,6 +122,7 @@ final class RuntimeCalls {
             throw new InvalidNameException("enrolment",
                     "missing (expected: it or upstream, as a registrar makes the tokens of its runtimes)");
         }
+        made = made.doOnNext(there -> tell(ServerEvent.Kind.CREATED, wanted.name()));
         // A registrar takes 409 for a refusal that stays: there may be room later.
         return registrar == null
                 ? made.cast(Record.class)

@@ -17,6 +17,7 @@ import java.net.InetSocketAddress;
 import java.security.cert.CertificateEncodingException;
 import java.security.cert.X509Certificate;
 import java.time.Clock;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -44,13 +45,22 @@ public final class EnrolmentService {
     private final Clock clock;
     private final EnrolmentNonces nonces;
     private final Scheduler scheduler;
+    private final BiConsumer<RuntimeName, InetSocketAddress> enrolled;
 
     /** Makes the service. Its thread starts with the first request and ends by {@link #close}. */
     public EnrolmentService(RuntimeStore store, CertificateIssuer issuer, Clock clock) {
-        this(store, issuer, clock, MAX_WAITING);
+        this(store, issuer, clock, MAX_WAITING, (runtime, remote) -> {});
     }
 
-    EnrolmentService(RuntimeStore store, CertificateIssuer issuer, Clock clock, int maxWaiting) {
+    /** @param enrolled receives the runtime and the address of each client that got a certificate */
+    public EnrolmentService(RuntimeStore store, CertificateIssuer issuer, Clock clock,
+            BiConsumer<RuntimeName, InetSocketAddress> enrolled) {
+        this(store, issuer, clock, MAX_WAITING, enrolled);
+    }
+
+    EnrolmentService(RuntimeStore store, CertificateIssuer issuer, Clock clock, int maxWaiting,
+            BiConsumer<RuntimeName, InetSocketAddress> enrolled) {
+        this.enrolled = enrolled;
         this.store = store;
         this.issuer = issuer;
         this.clock = clock;
@@ -155,6 +165,7 @@ public final class EnrolmentService {
                     .addKeyValue("remote", remote)
                     .addKeyValue("serial", certificate.getSerialNumber().toString(16))
                     .log("client enrolled");
+            enrolled.accept(runtime.name(), remote);
             return answer(used, runtime, nonce, certificate);
         });
     }

@@ -40,6 +40,7 @@ public record EventRow(Instant at, String word, String tone, String runtime, Str
         return switch (kind) {
             case CONNECTED, PROMOTED -> "good";
             case DISCONNECTED, REVOKED, DELETED -> "bad";
+            case CREATED, ENROLLED -> "";
             case DRAINING, TAKEN_OVER, WAITING, STOPPED_WAITING -> "warn";
         };
     }

@@ -16,6 +16,10 @@ public sealed interface ServerEvent {
 
     /** The kinds of events of a runtime's tunnel. */
     enum Kind {
+        /** The runtime was created. */
+        CREATED,
+        /** A client got a certificate with an enrolment token. */
+        ENROLLED,
         /** A session was opened. */
         CONNECTED,
         /** A session was closed. */

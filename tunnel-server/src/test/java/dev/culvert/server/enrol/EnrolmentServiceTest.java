@@ -42,6 +42,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -66,6 +67,7 @@ class EnrolmentServiceTest {
     private EnrolmentService service;
     private EnrolmentToken token;
     private RegisteredRuntime runtime;
+    private final List<String> enrolled = new CopyOnWriteArrayList<>();
 
     @BeforeEach
     void open() {
@@ -73,7 +75,8 @@ class EnrolmentServiceTest {
         registrar = new RuntimeRegistrar(store, new FakeTunnels(), new EnrolmentTokens(ca.certificate()),
                 "t.example",
                 clock, gone -> {});
-        service = new EnrolmentService(store, new CertificateIssuer(ca, Duration.ofDays(1)), clock);
+        service = new EnrolmentService(store, new CertificateIssuer(ca, Duration.ofDays(1)), clock,
+                (name, remote) -> enrolled.add(name + " from " + remote.getPort()));
         RuntimeRegistrar.Registration made = await(registrar.register(PROD, List.of()));
         runtime = made.runtime();
         token = EnrolmentToken.parse(made.token().text());
@@ -93,6 +96,7 @@ class EnrolmentServiceTest {
 
         JsonNode json = json(answer);
         assertThat(answer.status()).isEqualTo(201);
+        assertThat(enrolled).containsExactly("acme/prod from 4711");
         X509Certificate certificate = Pem.certificates(json.path("certificate").asText()).getFirst();
         assertThat(certificate.getPublicKey()).isEqualTo(request.publicKey());
         assertThat(
@@ -266,7 +270,8 @@ class EnrolmentServiceTest {
     @Test
     void moreWaitingRequestsThanTheLimitAreRefusedForNow() {
         service.close().block();
-        service = new EnrolmentService(store, new CertificateIssuer(ca, Duration.ofDays(1)), clock, 2);
+        service = new EnrolmentService(store, new CertificateIssuer(ca, Duration.ofDays(1)), clock, 2,
+                (name, remote) -> {});
         byte[] ask = bytes("{\"token\":\"" + token.id() + "\"}");
 
         List<EnrolmentAnswer> answers = await(
