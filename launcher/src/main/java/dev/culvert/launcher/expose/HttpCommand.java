@@ -74,8 +74,7 @@ public final class HttpCommand implements Task.LongRunning {
         return stopped.then(Mono.<Void>fromRunnable(() -> {
             RequestLines shown = lines.get();
             if (shown != null) {
-                shown.note("ended; " + shown.requests() + " requests");
-                shown.close();
+                shown.end("ended; " + shown.requests() + " requests");
             }
             ConnectionLock held = lock.get();
             if (held != null) {

@@ -18,6 +18,8 @@ import java.util.concurrent.atomic.LongAdder;
 final class RequestLines implements AutoCloseable {
     /** The maximum number of lines that wait. */
     static final int MAX_WAITING = 1_000;
+    /** How many lines are printed between two counts of those that are not. */
+    private static final int SOON_PRINTED = 100;
     private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("HH:mm:ss");
     private static final long LAST_LINES_SECONDS = 2;
     private static final int MAX_METHOD = 20;
@@ -87,16 +89,32 @@ final class RequestLines implements AutoCloseable {
         }
     }
 
+    /** Says a last sentence, and closes. At a terminal that is far behind other lines are only counted. */
+    void end(String note) {
+        if (waiting.size() > SOON_PRINTED) {
+            waiting.removeIf(line -> {
+                boolean request = line instanceof Line.Request;
+                dropped.add(request ? 1 : 0);
+                return request;
+            });
+        }
+        note(note);
+        close();
+    }
+
     private void print() {
         long told = 0;
+        long lines = 0;
         try {
             while (!closed || !waiting.isEmpty()) {
                 String text = text(waiting.take());
                 if (!text.isEmpty()) {
                     out.println(text);
+                    lines++;
                 }
                 long now = dropped.sum();
-                if (now > told && waiting.isEmpty()) {
+                if (now > told && (waiting.isEmpty() || lines >= SOON_PRINTED)) {
+                    lines = 0;
                     out.println(
                             "          " + (now - told) + " more, not shown: they came faster than lines are"
                                     + " printed");

@@ -34,11 +34,13 @@ record StoredServers(Path root) {
 
     /** Those of this user (XDG Base Directory Specification). */
     static StoredServers ofUser(Map<String, String> environment) {
-        String home = environment.getOrDefault("XDG_DATA_HOME", "");
-        Path data = home.startsWith("/")
-                ? Path.of(home)
-                : Path.of(System.getProperty("user.home"), ".local", "share");
-        return new StoredServers(data.resolve("culvert"));
+        String data = environment.getOrDefault("XDG_DATA_HOME", "");
+        // Java's user.home is that of the user database, whatever HOME says.
+        String home = environment.getOrDefault("HOME", "");
+        Path folder = data.startsWith("/")
+                ? Path.of(data)
+                : Path.of(home.startsWith("/") ? home : System.getProperty("user.home"), ".local", "share");
+        return new StoredServers(folder.resolve("culvert"));
     }
 
     /** Throws unless {@code name} can be a server's. */

@@ -12,6 +12,7 @@ import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 class RequestLinesTest {
@@ -62,7 +63,13 @@ class RequestLinesTest {
             }
             assertThat(lines.requests()).isEqualTo(all);
             stalled.countDown();
+            // Before the last of those that wait.
+            Awaitility.await()
+                    .until(() -> printed().stream().limit(150).anyMatch(line -> line.contains("not shown")));
+            lines.end("ended");
         }
+
+        assertThat(printed()).anyMatch(line -> line.endsWith("ended"));
 
         long shown = printed().stream().filter(line -> line.contains("GET")).count();
         long told = printed().stream()
