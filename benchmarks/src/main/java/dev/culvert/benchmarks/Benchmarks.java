@@ -10,6 +10,7 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.UsageMessageSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.RunLast;
@@ -46,6 +47,7 @@ public final class Benchmarks {
         // The script removes its first argument, which names this module.
         line.setCommandName("culvert bench");
         line.setUsageHelpAutoWidth(true);
+        pastable(line);
         line.getSubcommands().values().forEach(sub -> sub.getCommandSpec().exitCodeOnInvalidInput(USAGE));
         line.setParameterExceptionHandler(Benchmarks::wrongUsage);
         line.setExecutionStrategy(Benchmarks::run);
@@ -76,6 +78,14 @@ public final class Benchmarks {
         } finally {
             progress.close();
         }
+    }
+
+    /** Examples are there to be pasted: no line of them is broken. */
+    private static void pastable(CommandLine line) {
+        line.getHelpSectionMap()
+                .put(UsageMessageSpec.SECTION_KEY_FOOTER,
+                        help -> String.join("\n", help.commandSpec().usageMessage().footer()) + "\n");
+        line.getSubcommands().values().forEach(Benchmarks::pastable);
     }
 
     private static String file(Exception failure) {

@@ -111,6 +111,8 @@ class BenchTest {
                 .containsPattern("Example:\\R  culvert bench compare ");
         assertThat(compare.getUsageMessage()).startsWith("Usage: culvert bench compare [")
                 .containsPattern("Examples?:\\R  culvert bench compare ");
+        assertThat(Objects.requireNonNull(bench.getSubcommands().get("load")).getUsageMessage())
+                .contains("--host demo-local.culvert.localhost --callers 32\n");
     }
 
     @Test
