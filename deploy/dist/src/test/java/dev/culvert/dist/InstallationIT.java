@@ -81,6 +81,8 @@ class InstallationIT {
         Ended sums = installation().run("sh", "-c",
                 "cd '" + home + "' && sha256sum --quiet --check SHA256SUMS");
 
+        assertThat(home.resolve("README.md")).isNotEmptyFile();
+        assertThat(home.resolve("docs/install.md")).isNotEmptyFile();
         assertThat(sums.text()).isEmpty();
         assertThat(sums.code()).isZero();
         String notice = Files.readString(home.resolve("NOTICE"));
