@@ -171,7 +171,7 @@ def run(home):
             ready = next((ready for word, ready in READY if word in block), None)
             if ready is None:
                 code = terminal.process.wait(LIMIT)
-                fact(" ".join(name)[:60], code == 0 and ANSWER.decode() in terminal.text(), terminal.text().strip()[-300:])
+                fact(" ".join(name)[:60], code == 0 and ANSWER.decode() in terminal.text(), terminal.text().strip().splitlines()[-1:])
                 continue
             running.append(terminal)
             if not fact(" ".join(name)[:60], terminal.says(ready, BUILD if " demo" in block else LIMIT),

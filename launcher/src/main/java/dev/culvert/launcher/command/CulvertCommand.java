@@ -27,6 +27,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
 @Command(name = "culvert", description = "A reverse-tunnel and edge gateway.", footer = {"",
         "Examples:",
         "  culvert demo",
+        "  culvert http 3000",
         "  culvert server --config server.yaml",
         "  culvert client --config client.yaml",
         "Every command has --help with an example of its own: culvert help client."})

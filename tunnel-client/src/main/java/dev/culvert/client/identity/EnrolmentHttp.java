@@ -45,6 +45,8 @@ public final class EnrolmentHttp {
     private static final Duration TOTAL_TIMEOUT = Duration.ofSeconds(30);
     private static final Duration MAX_RETRY_AFTER = Duration.ofHours(1);
     private static final int MAX_DETAIL_CHARS = 300;
+    /** Our own words, with names of a certificate. */
+    private static final int MAX_TLS_CHARS = 600;
     /** The statuses of a final refusal. 400, 429 and 5xx may be temporary. */
     private static final Set<Integer> FINAL = Set.of(401, 403, 404, 409);
     private static final JsonMapper JSON = JsonMapper.builder()
@@ -209,7 +211,11 @@ public final class EnrolmentHttp {
      * terminal.
      */
     private static String printable(String text) {
-        String cut = text.length() > MAX_DETAIL_CHARS ? text.substring(0, MAX_DETAIL_CHARS) + "…" : text;
+        return printable(text, MAX_DETAIL_CHARS);
+    }
+
+    private static String printable(String text, int most) {
+        String cut = text.length() > most ? text.substring(0, most) + "…" : text;
         return cut.replaceAll("\\p{C}", "?");
     }
 
@@ -232,6 +238,7 @@ public final class EnrolmentHttp {
         if (cause instanceof TimeoutException) {
             return new EnrolmentException.Failed(uri + ": no answer in time", cause);
         }
-        return new EnrolmentException.Failed(uri + ": " + printable(TlsFault.of(cause)), cause);
+        return new EnrolmentException.Failed(uri + ": " + printable(TlsFault.of(cause), MAX_TLS_CHARS),
+                cause);
     }
 }
