@@ -133,6 +133,9 @@ class RetentionTest {
     }
 
     private void shrinks(InboxFixture fixture) throws Exception {
+        fixture.runtime.answer(exchange -> exchange.ok("ok"));
+        delivered(fixture, "busy", "so that its source is no newcomer, whose bytes have a share");
+        fixture.runtime.answer(exchange -> {}); // as without a tunnel
         fixture.cut();
         for (int batch = 0; batch < 250; batch += 50) {
             List<Reply> replies = new ArrayList<>();
@@ -143,7 +146,7 @@ class RetentionTest {
         }
         long pages = pragma("page_count");
         assertThat(pages).isGreaterThan(3_500);
-        assertThat(fixture.inbox.webhooks().purge("busy", "argo/push", null).block()).isEqualTo(250);
+        assertThat(fixture.inbox.webhooks().purge("busy", "argo/push", null).block()).isEqualTo(251);
 
         fixture.forgetOld();
 
