@@ -36,6 +36,14 @@ public interface Database {
     <T> Mono<T> read(Work<T> work);
 
     /**
+     * As {@link #read}, before all that waits: for the one read that tells this process what others have
+     * changed. At most one at a time.
+     */
+    default <T> Mono<T> readFirst(Work<T> work) {
+        return read(work);
+    }
+
+    /**
      * Runs {@code work} in a transaction that excludes others by {@code scope}, then calls {@code then} with
      * the result, on the thread of the work and once it is committed. Cancelling drops work that has not
      * begun. Errors: also {@link StoreException.Unknown} when the commit may have happened.

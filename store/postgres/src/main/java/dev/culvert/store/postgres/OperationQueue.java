@@ -31,7 +31,7 @@ final class OperationQueue {
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition ended = lock.newCondition();
-    private final Set<Place> waiting = new LinkedHashSet<>();
+    private final LinkedHashSet<Place> waiting = new LinkedHashSet<>();
     /** How many wait, by their scopes; those of reads have the key null. */
     private final Map<@Nullable LockScope, Integer> waitingOf = new HashMap<>();
     /** Of the changes that run and exclude others. */
@@ -127,16 +127,29 @@ final class OperationQueue {
      * @throws StoreException.Busy if there is none left for it
      */
     Place enter(@Nullable LockScope scope) {
+        return enter(scope, false);
+    }
+
+    /** Takes the first place, for a read. Its callers must have one at a time. */
+    Place enterFirst() {
+        return enter(null, true);
+    }
+
+    private Place enter(@Nullable LockScope scope, boolean isFirst) {
         lock.lock();
         try {
             if (closed) {
                 throw isClosed();
             }
             var place = new Place(scope);
-            waiting.add(place);
+            if (isFirst) {
+                waiting.addFirst(place);
+            } else {
+                waiting.add(place);
+            }
             waitingOf.merge(scope, 1, Integer::sum);
             admit();
-            if (place.state == State.WAITING && isTooMuch(scope)) {
+            if (!isFirst && place.state == State.WAITING && isTooMuch(scope)) {
                 leave(place, State.REFUSED);
                 throw tooMuch();
             }

@@ -24,6 +24,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -123,17 +124,26 @@ public final class PostgresDatabase implements Database {
 
     @Override
     public <T> Mono<T> read(Work<T> work) {
-        return operation(null, () -> again(() -> withConnection(connection -> {
+        return operation(() -> queue.enter(null), () -> readNow(work));
+    }
+
+    @Override
+    public <T> Mono<T> readFirst(Work<T> work) {
+        return operation(queue::enterFirst, () -> readNow(work));
+    }
+
+    private <T> T readNow(Work<T> work) throws Exception {
+        return again(() -> withConnection(connection -> {
             execute(connection, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY");
             T result = work.run(connection);
             connection.rollback();
             return result;
-        })));
+        }));
     }
 
     @Override
     public <T, R> Mono<R> transact(LockScope scope, Work<T> work, Function<T, R> then) {
-        return operation(scope, () -> then.apply(again(() -> withConnection(connection -> {
+        return operation(() -> queue.enter(scope), () -> then.apply(again(() -> withConnection(connection -> {
             lock(connection, scope);
             T result = work.run(connection);
             commit(connection);
@@ -185,11 +195,11 @@ public final class PostgresDatabase implements Database {
     /**
      * Runs work on a virtual thread, in its turn. Cancelling drops work that has not begun.
      *
-     * @param scope of a change; null: the work reads
+     * @param turn takes the place of the work
      */
-    private <T> Mono<T> operation(@Nullable LockScope scope, Callable<T> work) {
+    private <T> Mono<T> operation(Supplier<OperationQueue.Place> turn, Callable<T> work) {
         return Mono.create(sink -> {
-            OperationQueue.Place place = queue.enter(scope);
+            OperationQueue.Place place = turn.get();
             sink.onCancel(place::cancel);
             Thread.ofVirtual().name("culvert-store").start(() -> {
                 try {

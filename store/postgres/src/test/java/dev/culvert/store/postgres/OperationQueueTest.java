@@ -55,6 +55,19 @@ class OperationQueueTest {
     }
 
     @Test
+    void theReadOfTheFeedIsTheNextHoweverManyWait() throws InterruptedException {
+        List<Place> running = enter(10, null);
+        List<Place> waiting = enter(75, null);
+        assertThatThrownBy(() -> queue.enter(null)).isInstanceOf(StoreException.Busy.class);
+
+        Place feed = queue.enterFirst();
+        running.getFirst().end();
+
+        assertThat(feed.await(NOW)).isTrue();
+        assertThatThrownBy(() -> waiting.getFirst().await(NOW)).isInstanceOf(StoreException.Busy.class);
+    }
+
+    @Test
     void oneNameGetsAQuarterOfTheQueue() {
         enter(1 + 25, ACME);
 

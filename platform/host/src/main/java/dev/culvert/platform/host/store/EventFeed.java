@@ -117,7 +117,7 @@ public final class EventFeed {
     private Mono<Ring.Look> look() {
         return Mono.defer(() -> {
             long at = nanos.getAsLong();
-            return store.read(table::last).map(last -> {
+            return store.readFirst(table::last).map(last -> {
                 if (isAway.compareAndSet(true, false)) {
                     returns.incrementAndGet();
                 }

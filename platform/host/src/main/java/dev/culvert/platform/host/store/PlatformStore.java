@@ -77,6 +77,11 @@ public final class PlatformStore implements Store {
         return database.read(work::run);
     }
 
+    /** As {@link #read}, before all that waits: for the look at the feed. */
+    <T> Mono<T> readFirst(Work<T> work) {
+        return database.readFirst(work::run);
+    }
+
     @Override
     public <T> Mono<T> change(Work<T> work) {
         return change(LockScope.ALL, work);
