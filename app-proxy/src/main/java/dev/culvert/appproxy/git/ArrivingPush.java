@@ -1,20 +1,21 @@
 package dev.culvert.appproxy.git;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** A push whose commands are read before it goes on to Git, unchanged. Used once. */
+/**
+ * A push whose commands are read before it goes on to Git, unchanged. Buffers that wait are on the heap and
+ * need no release: whoever discards one releases it already, where a process reads the push. Used once.
+ */
 final class ArrivingPush {
     private final PushHead head = new PushHead();
     private final LongPredicate memory;
-    private final AtomicReference<@Nullable List<ByteBuf>> held = new AtomicReference<>();
-    /** Whether the first list has gone on. */
-    private boolean passed;
 
     /** @param memory takes bytes of memory for the commands; false: there is none left */
     ArrivingPush(LongPredicate memory) {
@@ -23,41 +24,33 @@ final class ArrivingPush {
 
     /** The parts of the push: the first list holds all commands, each further one a single buffer. */
     Flux<List<ByteBuf>> parts(Flux<ByteBuf> body) {
-        return body.bufferUntil(this::ends).doOnDiscard(ByteBuf.class, ByteBuf::release);
+        return body.map(this::waiting).bufferUntil(part -> head.isComplete());
     }
 
-    private boolean ends(ByteBuf part) {
-        if (!head.isComplete() && !memory.test(part.readableBytes())) {
-            throw GitBackend.busy();
+    private ByteBuf waiting(ByteBuf part) {
+        if (head.isComplete()) {
+            return part;
         }
-        return head.read(part);
+        try {
+            if (!memory.test(part.readableBytes())) {
+                throw GitBackend.busy();
+            }
+            head.read(part);
+            return Unpooled.wrappedBuffer(ByteBufUtil.getBytes(part));
+        } finally {
+            part.release();
+        }
     }
 
     /** Emits the changes that the push asks for. Errors: HandlerException, the first parts hold no push. */
     Mono<List<RefUpdate>> updates(@Nullable List<ByteBuf> parts) {
-        held.set(parts);
         return parts == null || !head.isComplete()
                 ? Mono.error(PushHead.malformed())
                 : Mono.just(head.updates());
     }
 
     /** The whole push. */
-    Flux<ByteBuf> body(Flux<List<ByteBuf>> parts) {
-        return parts.concatMapIterable(list -> {
-            if (passed) {
-                return list;
-            }
-            passed = true;
-            List<ByteBuf> first = held.getAndSet(null);
-            return first == null ? List.of() : first;
-        }, 1).doOnDiscard(ByteBuf.class, ByteBuf::release);
-    }
-
-    /** Releases the commands, if Git has not got them. */
-    void drop() {
-        List<ByteBuf> unread = held.getAndSet(null);
-        if (unread != null) {
-            unread.forEach(ByteBuf::release);
-        }
+    static Flux<ByteBuf> body(Flux<List<ByteBuf>> parts) {
+        return parts.concatMapIterable(list -> list, 1);
     }
 }

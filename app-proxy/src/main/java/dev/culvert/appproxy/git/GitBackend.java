@@ -194,13 +194,11 @@ final class GitBackend {
                                 ? Mono.<EdgeResponse>error(broken)
                                 : arriving.updates(first.get()).flatMap(rules::of).flatMap(rights -> {
                                     waiting.close();
-                                    return run(call, request, arriving.body(parts), account, rights);
+                                    return run(call, request, ArrivingPush.body(parts), account, rights);
                                 });
                     }, false)
                     .singleOrEmpty()
                     .takeUntilOther(shed.asMono())
-                    .doOnError(error -> arriving.drop())
-                    .doOnCancel(arriving::drop)
                     .doFinally(signal -> waiting.close());
         });
     }

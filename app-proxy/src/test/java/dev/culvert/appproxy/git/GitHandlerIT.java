@@ -23,6 +23,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Random;
+import java.util.TreeMap;
 import java.util.stream.Stream;
 import java.util.zip.GZIPOutputStream;
 import org.jspecify.annotations.Nullable;
@@ -170,6 +171,46 @@ class GitHandlerIT {
                                 Stream.of(words).filter(word -> !word.startsWith("--")))))
                 .toArray(String[]::new));
         return push.exitCode() == 0 ? "" : push.output() + " ";
+    }
+
+    /**
+     * Requests that are nearly right, each half of them compressed. By default a few; {@code
+     * -Dculvert.mutations=1000} sends as many.
+     */
+    @Test
+    void mutatedRequestsHarmNothing() throws IOException, InterruptedException {
+        int count = Integer.getInteger("culvert.mutations", 40);
+        start(true);
+        git(work, "repack", "-adq");
+        MutatedRequests requests = MutatedRequests.of(work, git(work, "rev-parse", "main"), want());
+        var answers = new TreeMap<String, Integer>();
+
+        try (var memory = new ProcessMemory()) {
+            for (int i = 0; i < count; i++) {
+                MutatedRequests.Request request = requests.next();
+                answers.merge(status(request), 1, Integer::sum);
+            }
+
+            assertThat(memory.peakMiB()).as("RssAnon of " + memory.largest() + "; answers " + answers)
+                    .isLessThan(256);
+        }
+        assertThat(answers.keySet()).as("each is answered").doesNotContain("", "500 internal");
+        git(temp, "clone", "--quiet", url(), "clone");
+        git(repositories.resolve("demo.git"), "fsck", "--no-progress");
+    }
+
+    /** The status of the answer; {@code reset} if it came while the request was still sent. */
+    private String status(MutatedRequests.Request request) throws IOException {
+        try {
+            String answer = exchange("POST", "demo.git/" + request.service(), request.body(),
+                    request.fields());
+            return !answer.startsWith("HTTP/1.1 ")
+                    ? answer
+                    : answer.substring(9, 12)
+                            + (answer.contains("urn:culvert:problem:internal") ? " internal" : "");
+        } catch (SocketException early) {
+            return "reset";
+        }
     }
 
     @Test
