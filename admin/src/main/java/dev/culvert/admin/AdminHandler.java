@@ -31,6 +31,7 @@ public final class AdminHandler implements EdgeHandler {
     private final Tokens tokens;
     private final String accepted;
     private final List<AdminRoute> routes;
+    private final RefusedCalls refusals;
 
     /** Knows the callers of an API by their tokens. */
     @FunctionalInterface
@@ -39,8 +40,12 @@ public final class AdminHandler implements EdgeHandler {
         Mono<AdminCaller> caller(String presented);
     }
 
-    /** @param accepted names the tokens in refusals: {@code token of admin.tokenFile} */
-    public AdminHandler(Tokens tokens, String accepted, List<AdminRoute> routes) {
+    /**
+     * @param accepted names the tokens in refusals: {@code token of admin.tokenFile}
+     * @param refusals records the calls that are refused
+     */
+    public AdminHandler(Tokens tokens, String accepted, List<AdminRoute> routes, RefusedCalls refusals) {
+        this.refusals = refusals;
         this.tokens = tokens;
         this.accepted = accepted;
         this.routes = List.copyOf(routes);
@@ -54,7 +59,8 @@ public final class AdminHandler implements EdgeHandler {
     @Override
     public Mono<EdgeResponse> handle(EdgeRequest request) {
         return finished(request.path().startsWith(PROTECTED)
-                ? authorized(request).flatMap(this::route)
+                ? noted(request, authorized(request))
+                        .flatMap(known -> noted(known, Mono.defer(() -> route(known))))
                 : Mono.defer(() -> route(request)));
     }
 
@@ -64,12 +70,16 @@ public final class AdminHandler implements EdgeHandler {
      */
     public Mono<EdgeResponse> call(EdgeRequest request) {
         return finished(request.context().caller() instanceof AdminCaller
-                ? Mono.defer(() -> route(request))
+                ? noted(request, Mono.defer(() -> route(request)))
                 : Mono.error(unauthorized("this call has no authenticated caller")));
     }
 
     private static Mono<EdgeResponse> finished(Mono<EdgeResponse> answer) {
         return answer.map(AdminHandler::hardened).onErrorMap(StoreException.class, AdminHandler::refusal);
+    }
+
+    private <T> Mono<T> noted(EdgeRequest request, Mono<T> answer) {
+        return answer.doOnError(HandlerException.class, why -> refusals.refused(request, why));
     }
 
     private Mono<EdgeResponse> route(EdgeRequest request) {

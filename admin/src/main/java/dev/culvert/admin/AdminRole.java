@@ -10,9 +10,9 @@ import org.jspecify.annotations.Nullable;
 public enum AdminRole {
     /** May read: every GET. */
     READ,
-    /** May also operate: drain, disconnect, make enrolment tokens, replay webhooks. */
+    /** May also operate: drain, disconnect, change limits of a runtime, replay webhooks. */
     OPERATE,
-    /** May do anything: also create, delete and revoke runtimes, and manage admin tokens. */
+    /** May do anything: also create, enrol, delete and revoke runtimes, and manage admin tokens. */
     ADMIN,
     /**
      * May make the calls of {@link AdminRoute#forRegistrars} alone, on runtimes that it has created. The role

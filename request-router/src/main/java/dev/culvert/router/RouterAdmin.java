@@ -5,6 +5,7 @@ import dev.culvert.admin.AdminHandler;
 import dev.culvert.admin.AdminRoute;
 import dev.culvert.admin.AdminToken;
 import dev.culvert.admin.ChangeAudit;
+import dev.culvert.admin.RefusedCalls;
 import dev.culvert.admin.webhook.WebhookCalls;
 import dev.culvert.admin.webhook.WebhookRuntimes;
 import dev.culvert.certs.tls.CurrentContext;
@@ -106,7 +107,7 @@ final class RouterAdmin {
                 presented -> token.matches(presented)
                         .filter(known -> known)
                         .map(known -> AdminCaller.BOOTSTRAP),
-                "token of admin.tokenFile", routes);
+                "token of admin.tokenFile", routes, new RefusedCalls("webhooks", audit::refused));
     }
 
     private static AdminRoute description() {

@@ -122,7 +122,8 @@ public final class TunnelServer {
                         .filter(new HostFilter(AllowedHosts.of(config.admin().hosts()), "admin.hosts"))
                         .filter(new HealthFilter(
                                 () -> readiness.but(parts.webhooks().inbox().intake().trouble()),
-                                parts.telemetry())),
+                                parts.telemetry())
+                                .calledBy(AllowedHosts.of(config.admin().hosts()))),
                         parts.admin());
         return adminStart.doOnNext(started -> admin = started)
                 .then(config.shared() ? Mono.empty() : listenForTunnels(config))

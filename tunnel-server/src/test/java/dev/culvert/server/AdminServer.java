@@ -99,7 +99,9 @@ public final class AdminServer implements AutoCloseable {
                 HostPort.parse("127.0.0.1:9090"));
         server = await(EdgeServer.start(EdgeServer.Setup.of(HostPort.parse("127.0.0.1:0"), loops)
                 .filter(new HostFilter(AllowedHosts.of(List.of("admin.example")), "admin.hosts"))
-                .filter(new HealthFilter(() -> Readiness.READY, telemetry)), pages));
+                .filter(new HealthFilter(() -> Readiness.READY, telemetry)
+                        .calledBy(AllowedHosts.of(List.of("admin.example")))),
+                pages));
     }
 
     /** An answer. */

@@ -40,7 +40,9 @@ class AdminTokensIT {
     @ParameterizedTest
     @CsvSource({"GET,/api/v1/runtimes,read", "GET,/api/v1/runtimes/acme/prod,read",
             "GET,/api/v1/tunnels,read",
-            "GET,/api/v1/audit,read", "POST,/api/v1/runtimes/acme/prod/enrolment-tokens,operate",
+            "GET,/api/v1/audit,read", "POST,/api/v1/runtimes/acme/prod/enrolment-tokens,admin",
+            "PUT,/api/v1/limits,admin",
+            "PUT,/api/v1/runtimes/acme/prod/limits,operate",
             "POST,/api/v1/tunnels/s-1/drain,operate", "POST,/api/v1/webhooks/replay,operate",
             "POST,/api/v1/webhooks/purge,operate", "DELETE,/api/v1/tunnels/s-1,operate",
             "POST,/api/v1/runtimes,admin", "PATCH,/api/v1/runtimes/acme/prod,admin",

@@ -3,12 +3,15 @@ package dev.culvert.web;
 import dev.culvert.handlers.spi.EdgeRequest;
 import dev.culvert.handlers.spi.HandlerException;
 import dev.culvert.handlers.spi.HandlerException.Reason;
+import dev.culvert.http.observe.AuditTrail;
+import dev.culvert.http.observe.LinePace;
 import dev.culvert.http.quota.SourceAddress;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
@@ -33,6 +36,8 @@ public final class Login {
     private final String hint;
     private final WebSessions sessions;
     private final LoginLimit limit;
+    /** Strangers can't fill the audit log: it gets one record in 10 s, with the number of the others. */
+    private final LinePace refusals = new LinePace(Duration.ofSeconds(10));
 
     Login(LoginCheck credentials, String hint, Clock clock) {
         this.credentials = credentials;
@@ -114,6 +119,13 @@ public final class Login {
                     .log(failed.limited()
                             ? "log-in to the web page refused, and further ones of this address for a minute"
                             : "log-in to the web page refused");
+        }
+        long since = refusals.add();
+        if (since > 0) {
+            new AuditTrail.Entry("", null, "log-in", "web page", request.path(), AuditTrail.Decision.DENIED,
+                    request.context().requestId(), source.toString(),
+                    "no valid token" + (since > 1 ? "; refused since the last record: " + since : ""))
+                    .log(Instant.now());
         }
         if (failed.limited()) {
             return HandlerException

@@ -1,5 +1,6 @@
 package dev.culvert.appproxy.commits;
 
+import dev.culvert.appproxy.commits.CommitsSettings.SharedConfiguration;
 import dev.culvert.appproxy.commits.git.Branch;
 import dev.culvert.handlers.spi.HandlerException;
 import dev.culvert.handlers.spi.HandlerException.Reason;
@@ -38,10 +39,12 @@ final class Applications {
     }
 
     /** The Application of a Git Source. */
-    static Map<String, Object> gitSource(String namespace, String project, CommitArguments arguments) {
-        SourceSpecifier source = SourceSpecifier.of(arguments.required("appSpecifier"));
+    static Map<String, Object> gitSource(SharedConfiguration settings, CommitArguments arguments) {
+        String namespace = settings.namespace();
+        SourceSpecifier source = SourceSpecifier.of(arguments.required("appSpecifier"),
+                settings.localSources());
         Branch branch = source.branch();
-        return application(checkedName(arguments.required("appName")), namespace, project,
+        return application(checkedName(arguments.required("appName")), namespace, settings.project(),
                 Manifest.of("culvert.dev/entity", "git-source", "culvert.dev/internal",
                         arguments.flag("isInternal") ? "true" : null),
                 Manifest.of("repoURL", source.repository(), "path", source.path(), "targetRevision",
@@ -53,8 +56,8 @@ final class Applications {
     }
 
     /** Changes a Git Source's Application. Fields without an argument stay. */
-    static Map<String, Object> edited(Map<String, Object> application, CommitArguments arguments,
-            String path) {
+    static Map<String, Object> edited(SharedConfiguration settings, Map<String, Object> application,
+            CommitArguments arguments, String path) {
         if (!(application.get("metadata") instanceof Map<?, ?> metadata
                 && metadata.get("labels") instanceof Map<?, ?> labels
                 && "git-source".equals(labels.get("culvert.dev/entity")))) {
@@ -64,7 +67,7 @@ final class Applications {
                 path);
         String specifier = arguments.text("appSpecifier");
         if (specifier != null) {
-            SourceSpecifier changed = SourceSpecifier.of(specifier);
+            SourceSpecifier changed = SourceSpecifier.of(specifier, settings.localSources());
             Branch branch = changed.branch();
             source.put("repoURL", changed.repository());
             source.put("path", changed.path());

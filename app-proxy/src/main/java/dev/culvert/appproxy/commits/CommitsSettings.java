@@ -7,6 +7,7 @@ import dev.culvert.config.Setting;
 import dev.culvert.handlers.spi.HandlerException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -84,6 +85,7 @@ public record CommitsSettings(
      * @param namespace the namespace of the runtime's Argo CD
      * @param project the Argo CD project of Git Sources
      * @param configurationRuntime whether this runtime applies the account's own objects, too
+     * @param localSources beginnings of clone URLs of Git Sources that may be local
      */
     public record SharedConfiguration(
             @Setting(value = "The account's shared configuration repository", accepts = "owner/name") String repository,
@@ -92,8 +94,16 @@ public record CommitsSettings(
             @Setting(value = "The folder in the repository below which the configuration is; by default its root") @Nullable String path,
             @Setting(value = "Namespace of the runtime's Argo CD", byDefault = "argocd") String namespace,
             @Setting(value = "Argo CD project of new Git Sources: what it allows, they may deploy", byDefault = "default", accepts = "the name of an AppProject") String project,
-            @Setting(value = "Whether this runtime also applies resources/configurations: products, promotion flows, policies and templates", byDefault = "false") boolean configurationRuntime) {
+            @Setting(value = "Whether this runtime also applies resources/configurations: products, promotion flows, policies and templates", byDefault = "false") boolean configurationRuntime,
+            @Setting(value = "Beginnings of clone URLs that Git Sources may have although they name files or addresses of the cluster's own machines", accepts = "as file:/srv/git/ or http://127.0.0.1:3000/", byDefault = "") List<String> localSources) {
+        /** Makes settings without local sources. */
+        public SharedConfiguration(String repository, @Nullable String integration, String branch,
+                @Nullable String path, String namespace, String project, boolean configurationRuntime) {
+            this(repository, integration, branch, path, namespace, project, configurationRuntime, List.of());
+        }
+
         public SharedConfiguration {
+            localSources = List.copyOf(localSources);
             try {
                 new Branch(branch);
                 if (path != null) {

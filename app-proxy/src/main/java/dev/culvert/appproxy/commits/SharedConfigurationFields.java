@@ -88,7 +88,7 @@ final class SharedConfigurationFields {
         }
         String name = Applications.checkedName(arguments.required("appName"));
         var settings = tree.settings();
-        Map<String, Object> made = Applications.gitSource(settings.namespace(), settings.project(),
+        Map<String, Object> made = Applications.gitSource(settings,
                 arguments);
         var write = new FileChange.Write(tree.application(name), Expected.NOTHING,
                 FileContent.of(Manifest.yaml(made)));
@@ -102,7 +102,7 @@ final class SharedConfigurationFields {
         return planned("CREATE", call, caller, name, path, read -> {
             Map<String, Object> object = Manifest.object(read);
             Map<String, String> before = Applications.attributes(object);
-            Map<String, Object> edited = Applications.edited(object, arguments, path.text());
+            Map<String, Object> edited = Applications.edited(tree.settings(), object, arguments, path.text());
             var write = new FileChange.Write(path, Expected.exactly(ObjectId.fromString(read.revision())),
                     FileContent.of(Manifest.yaml(edited)));
             return new Plan<>(List.of(Applications.attributes(edited), before),

@@ -153,6 +153,27 @@ class SharedConfigurationIT {
                 Map.of("appName", "x", "appSpecifier", "https://git.test/a.git/../b"));
         fails(Reason.BAD_REQUEST, "createGitSource",
                 Map.of("appName", "x", "appSpecifier", SPECIFIER, "createRepo", true));
+        for (String local : List.of("file:///srv/git/a.git", "file:/srv/a.git", "/srv/a.git",
+                "ext::sh -c x.git",
+                "http://127.0.0.1:3000/a.git", "https://localhost/a.git", "http://a.localhost./a.git",
+                "http://169.254.169.254/a.git", "http://[::1]/a.git", "http://[fe80::1]/a.git",
+                "http://[::ffff:127.0.0.1]/a.git", "http://[fd00:ec2::254]/a.git", "http://0/a.git",
+                "http://2130706433/a.git", "http://0x7f.1/a.git", "http://127.1/a.git", "ssh://0.0.0.0/a.git",
+                "http://metadata.google.internal/a.git", "http://100.100.100.200/a.git",
+                "http://%6c/a.git")) {
+            fails(Reason.BAD_REQUEST, "createGitSource", Map.of("appName", "x", "appSpecifier", local));
+        }
+    }
+
+    @Test
+    void localSourcesAreThoseOfTheConfiguration() {
+        var allowed = List.of("file:/srv/git/");
+
+        assertThat(SourceSpecifier.of("file:/srv/git/a.git/x", allowed).repository())
+                .isEqualTo("file:/srv/git/a.git");
+        assertThat(SourceSpecifier.of("https://10.0.0.7/a.git", allowed).path()).isEqualTo(".");
+        assertThatExceptionOfType(HandlerException.class)
+                .isThrownBy(() -> SourceSpecifier.of("file:/srv/other/a.git", allowed));
     }
 
     private void fails(Reason reason, String field, Map<String, Object> args) {

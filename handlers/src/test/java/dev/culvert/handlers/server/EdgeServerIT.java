@@ -189,6 +189,10 @@ class EdgeServerIT {
                     .startsWith("HTTP/1.1 200")
                     .endsWith("a listener for tests\n");
             assertThat(server.exchange("GET /metrics HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"))
+                    .startsWith("HTTP/1.1 421")
+                    .doesNotContain("jvm_memory");
+            assertThat(server
+                    .exchange("GET /metrics HTTP/1.1\r\nHost: localhost:81\r\nConnection: close\r\n\r\n"))
                     .contains("culvert_problems_total{cause=\"not-found\",hop=\"edge\"} 1.0")
                     .contains("jvm_memory_used_bytes")
                     .contains("netty_allocator_memory_used");

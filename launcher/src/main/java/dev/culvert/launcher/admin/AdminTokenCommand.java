@@ -49,7 +49,7 @@ public final class AdminTokenCommand {
     static final class Create extends Issuing {
         @Parameters(paramLabel = "NAME", index = "0", description = "Its name, which the audit log tells.")
         private String name = "";
-        @Option(names = "--role", required = true, paramLabel = "read|operate|admin|registrar", description = "What it may do: look; also drain, disconnect and make enrolment tokens; everything; create, list and delete runtimes of its own alone, as a control plane does.")
+        @Option(names = "--role", required = true, paramLabel = "read|operate|admin|registrar", description = "What it may do: look; also drain, disconnect, and change limits of runtimes; everything; create, list and delete runtimes of its own alone, as a control plane does.")
         private String role = "";
 
         @Override

@@ -36,7 +36,8 @@ class AdminTokenCommandIT {
             assertThat(run("admin.token", "runtime", "create", "acme", "prod").exitCode()).isZero();
 
             Captured refused = run("operator.token", "runtime", "delete", "acme", "prod");
-            Captured allowed = run("operator.token", "runtime", "enrol-token", "acme", "prod");
+            Captured takeOver = run("operator.token", "runtime", "enrol-token", "acme", "prod");
+            Captured allowed = run("admin.token", "runtime", "enrol-token", "acme", "prod");
             Captured hosts = run("admin.token", "runtime", "hosts", "acme", "prod", "--add",
                     "a.example,b.example");
             Captured fewer = run("admin.token", "runtime", "hosts", "acme", "prod", "--remove", "a.example");
@@ -60,6 +61,7 @@ class AdminTokenCommandIT {
 
             assertThat(refused.exitCode()).isEqualTo(ExitCode.FAILED);
             assertThat(refused.err()).contains("role admin; night-shift has operate (403)");
+            assertThat(takeOver.err()).contains("role admin; night-shift has operate (403)");
             assertThat(allowed.exitCode()).as(allowed.err()).isZero();
             assertThat(hosts.out()).contains("a.example, b.example");
             assertThat(fewer.out()).contains("b.example").doesNotContain("a.example");
@@ -81,7 +83,8 @@ class AdminTokenCommandIT {
             assertThat(rotated.out()).contains("culvert_night-shift.");
             assertThat(late.exitCode()).isEqualTo(ExitCode.CONFIG);
             assertThat(audit.out().lines()).hasSize(12);
-            assertThat(audit.out()).containsPattern("night-shift +enrolment token made +acme/prod")
+            assertThat(audit.out()).containsPattern("admin +enrolment token made +acme/prod")
+                    .containsPattern("night-shift +runtime limits changed +acme/prod")
                     .containsPattern("admin +runtime hosts changed +acme/prod");
         }
     }

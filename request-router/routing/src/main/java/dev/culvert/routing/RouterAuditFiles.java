@@ -86,6 +86,15 @@ public final class RouterAuditFiles implements RouterAudit, AutoCloseable {
         queue(true, entry);
     }
 
+    /** Records a refused call of an operator. */
+    public void refused(AuditTrail.Entry entry) {
+        if (closed || queue.size() >= MAX_QUEUED - ROOM_FOR_CHANGES) {
+            dropped.incrementAndGet();
+            return;
+        }
+        queue(false, entry);
+    }
+
     private static String text(@Nullable CharSequence field) {
         return field == null ? "" : field.toString();
     }

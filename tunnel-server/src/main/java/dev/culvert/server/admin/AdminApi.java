@@ -3,6 +3,7 @@ package dev.culvert.server.admin;
 import dev.culvert.admin.AdminHandler;
 import dev.culvert.admin.AdminRoute;
 import dev.culvert.admin.AdminToken;
+import dev.culvert.admin.RefusedCalls;
 import dev.culvert.admin.webhook.WebhookCalls;
 import dev.culvert.handlers.spi.EdgeHandler;
 import dev.culvert.handlers.spi.EdgeRequest;
@@ -52,7 +53,7 @@ public final class AdminApi implements EdgeHandler {
         all.addAll(new RequestCalls(parts.requests).routes());
         all.addAll(new EventCalls(parts.events, access, parts.requests, EventCalls.HEARTBEAT).routes());
         this.calls = new AdminHandler(access::caller, "token of admin.tokenFile, or a named admin token",
-                all);
+                all, new RefusedCalls("server", entry -> entry.log(parts.clock.instant())));
     }
 
     /**

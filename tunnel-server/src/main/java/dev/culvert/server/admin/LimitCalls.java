@@ -38,8 +38,7 @@ final class LimitCalls {
         return List.of(
                 new AdminRoute(HttpMethod.GET, OF_SERVER,
                         (request, segments) -> Mono.fromSupplier(this::ofServer)),
-                new AdminRoute(HttpMethod.PUT, OF_SERVER, (request, segments) -> changeServer(request))
-                        .needs(AdminRole.OPERATE),
+                new AdminRoute(HttpMethod.PUT, OF_SERVER, (request, segments) -> changeServer(request)),
                 new AdminRoute(HttpMethod.GET, OF_RUNTIME,
                         (request, segments) -> Mono
                                 .fromSupplier(() -> ofRuntime(present(RuntimeCalls.name(segments))))),

@@ -317,6 +317,33 @@ class AdminApiIT {
                 .doesNotContain(secret, server.token()));
     }
 
+    @Test
+    void refusedCallsAreAuditedAndStrangersFillNothing() {
+        String reader = server.call("POST", "/api/v1/admin-tokens", "{\"name\":\"looker\",\"role\":\"read\"}")
+                .json()
+                .path("token")
+                .asText();
+        var lines = new ListAppender<ILoggingEvent>();
+        var logger = (Logger) LoggerFactory.getLogger("audit");
+        logger.setLevel(Level.INFO);
+        lines.start();
+        logger.addAppender(lines);
+
+        for (int i = 0; i < 50; i++) {
+            assertThat(server.call("GET", RUNTIMES, null, "Bearer wrong").status()).isEqualTo(401);
+        }
+        assertThat(server.call("GET", "/api/v1/admin-tokens", null, "Bearer " + reader).status())
+                .isEqualTo(403);
+        logger.detachAppender(lines);
+
+        assertThat(lines.list).anySatisfy(line -> assertThat(line.getKeyValuePairs().toString())
+                .contains("action=\"GET\"", "object=\"/api/v1/runtimes\"", "decision=\"denied\"", "address=")
+                .doesNotContain("wrong"));
+        assertThat(lines.list).anySatisfy(line -> assertThat(line.getKeyValuePairs().toString())
+                .contains("user=\"looker\"", "object=\"/api/v1/admin-tokens\"", "decision=\"denied\""));
+        assertThat(lines.list).hasSizeLessThan(10);
+    }
+
     private void create(String account, String name) {
         assertThat(
                 server.call("POST", RUNTIMES, "{\"account\":\"" + account + "\",\"name\":\"" + name + "\"}")

@@ -98,7 +98,7 @@ final class PeopleCalls {
                         "Creates a rule", calls::addRule).takes(Bodies.NewRule.class).creates(Rule.class),
                 RestCall.of(HttpMethod.DELETE, "/api/abac/{id}", Who.ADMIN,
                         "Deletes a rule",
-                        scope -> gone(directory.removeRule(scope.account(), scope.segment("id")))));
+                        calls::removeRule));
     }
 
     private Mono<EdgeResponse.Http> addAccount(CallScope scope) {
@@ -188,11 +188,29 @@ final class PeopleCalls {
     private Mono<EdgeResponse.Http> addRule(CallScope scope) {
         return JsonBodies.read(scope.request(), Bodies.NewRule.class, Bodies.NewRule::of).flatMap(wanted -> {
             try {
-                return created(scope, directory.addRule(scope.account(), wanted.rule()), Rule::id);
+                Rule rule = wanted.rule();
+                scope.content().accept(" " + content(rule));
+                return created(scope, directory.addRule(scope.account(), rule), Rule::id);
             } catch (IllegalArgumentException e) {
                 return Mono.error(Bodies.invalid(String.valueOf(e.getMessage())));
             }
         });
+    }
+
+    private Mono<EdgeResponse.Http> removeRule(CallScope scope) {
+        String id = scope.segment("id");
+        return directory.rules(scope.account())
+                .doOnNext(rules -> rules.stream()
+                        .filter(rule -> rule.id().equals(id))
+                        .findFirst()
+                        .ifPresent(rule -> scope.content().accept(" " + content(rule))))
+                .then(gone(directory.removeRule(scope.account(), id)));
+    }
+
+    /** What a rule allows, for the audit log. */
+    private static String content(Rule rule) {
+        return rule.entity() + " " + rule.actions() + ", teams " + rule.teams() + ", users " + rule.users()
+                + ", attributes " + rule.attributes();
     }
 
     private static Mono<EdgeResponse.Http> list(Mono<? extends List<?>> items) {

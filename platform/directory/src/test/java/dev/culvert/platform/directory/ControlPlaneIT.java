@@ -246,6 +246,32 @@ class ControlPlaneIT {
     }
 
     @Test
+    void theAuditLogHasRulesAndRefusals() throws Exception {
+        String jo = id(call("POST", "/api/users", admin, "{\"name\":\"Jo\",\"email\":\"jo@acme.test\"}"));
+        String key = key("{\"user\":\"" + jo + "\"}");
+        HttpResponse<String> rule = call("POST", "/api/abac", admin,
+                "{\"entity\":\"workflows\",\"actions\":[\"VIEW\"],"
+                        + "\"users\":[\"" + jo + "\"],\"attributes\":{\"namespace\":[\"argo\"]}}");
+        assertThat(rule.statusCode()).isEqualTo(201);
+        assertThat(call("DELETE", "/api/abac/" + id(rule), admin, "").statusCode()).isEqualTo(204);
+
+        assertThat(call("GET", "/api/abac", key, "").statusCode()).isEqualTo(403);
+        for (int i = 0; i < 20; i++) {
+            assertThat(call("GET", "/api/users", "wrong", "").statusCode()).isEqualTo(401);
+        }
+
+        assertThat(Files.readAllLines(folder.resolve("audit-changes.log")))
+                .filteredOn(line -> line.contains("/api/abac/"))
+                .hasSize(2)
+                .allMatch(line -> line.contains("workflows [VIEW]") && line.contains(jo)
+                        && line.contains("{namespace=[argo]}"));
+        assertThat(Files.readAllLines(folder.resolve("audit-refused.log")))
+                .anyMatch(line -> line.contains("\"object\":\"/api/abac\"") && line.contains(jo))
+                .anyMatch(line -> line.contains("\"object\":\"/api/users\""))
+                .hasSizeLessThan(10);
+    }
+
+    @Test
     void aRuntimeLearnsWhoseATokenIs() throws Exception {
         String runtime = key("{\"runtime\":\"prod\"}");
         String other = id(call("POST", "/api/accounts", admin, "{\"name\":\"other\"}"));

@@ -7,12 +7,14 @@ import dev.culvert.handlers.spi.HandlerContext;
 import dev.culvert.handlers.spi.HandlerException;
 import dev.culvert.handlers.spi.HandlerException.Reason;
 import dev.culvert.http.observe.AuditTrail;
+import dev.culvert.http.observe.LinePace;
 import dev.culvert.platform.host.rest.RestCall.Who;
 import dev.culvert.platform.host.spi.Callers;
 import dev.culvert.platform.host.spi.PlatformCaller;
 import dev.culvert.store.StoreException;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpMethod;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -29,6 +31,8 @@ public final class RestApi implements EdgeHandler {
     private final List<RestCall> calls;
     private final Callers callers;
     private final AuditTrail audit;
+    private final LinePace strangers = new LinePace(Duration.ofSeconds(10));
+    private final LinePace known = new LinePace(Duration.ofSeconds(1));
 
     /**
      * @param module the entity of audit records
@@ -64,8 +68,10 @@ public final class RestApi implements EdgeHandler {
 
     private Mono<EdgeResponse> answer(RestCall call, EdgeRequest request) {
         return callers.caller(request.headers(), request.context())
+                .onErrorResume(HandlerException.class, why -> denied(request, null, why))
                 .flatMap(caller -> {
                     var place = new AtomicReference<>(caller.account());
+                    var content = new AtomicReference<>("");
                     Mono<EdgeResponse> work = Mono.defer(() -> {
                         requireAllowed(call.who(), caller);
                         CallQuery query = CallQuery.of(call, request.query());
@@ -74,11 +80,35 @@ public final class RestApi implements EdgeHandler {
                                 .flatMap(account -> Idempotency.once(call, request, caller, account,
                                         same -> call.work()
                                                 .answer(new CallScope(caller, account, same,
-                                                        query.isForced(), segments(call, request)))
+                                                        query.isForced(), content::set,
+                                                        segments(call, request)))
                                                 .cast(EdgeResponse.class)));
                     }).onErrorMap(StoreException.class, StoreRefusal::told);
-                    return call.changes() ? audited(request, caller, place, work) : work;
+                    return call.changes()
+                            ? audited(request, caller, place, content, work)
+                            : work.onErrorResume(HandlerException.class,
+                                    why -> denied(request, caller, why));
                 });
+    }
+
+    /**
+     * Records a refusal for a missing or wrong credential, or of a read, and fails with it. Callers without a
+     * valid credential can't fill the log: of theirs one is recorded in 10 s, with the number of those since
+     * the record before; of the others one in a second.
+     */
+    private <T> Mono<T> denied(EdgeRequest request, @Nullable PlatformCaller caller, HandlerException why) {
+        if (why.reason() != Reason.UNAUTHORIZED && why.reason() != Reason.FORBIDDEN) {
+            return Mono.error(why);
+        }
+        long since = (caller == null ? strangers : known).add();
+        if (since == 0) {
+            return Mono.error(why);
+        }
+        return audit.write(new AuditTrail.Entry(caller == null ? "" : caller.getName(),
+                caller == null ? null : caller.account(), request.method().name(), module, request.path(),
+                AuditTrail.Decision.DENIED, request.context().requestId(), null,
+                why.detail() + (since > 1 ? "; refused since the last record: " + since : "")))
+                .then(Mono.error(why));
     }
 
     private static Map<String, String> segments(RestCall call, EdgeRequest request) {
@@ -111,10 +141,10 @@ public final class RestApi implements EdgeHandler {
 
     /** Writes one record, however the call ends, also when the caller disconnects at once. */
     private Mono<EdgeResponse> audited(EdgeRequest request, PlatformCaller caller,
-            AtomicReference<String> place, Mono<EdgeResponse> work) {
+            AtomicReference<String> place, AtomicReference<String> content, Mono<EdgeResponse> work) {
         var object = new AtomicReference<>(request.path());
         Records records = (decision, reason) -> audit.write(new AuditTrail.Entry(caller.getName(),
-                place.get(), request.method().name(), module, object.get(), decision,
+                place.get(), request.method().name(), module, object.get() + content.get(), decision,
                 request.context().requestId(), null, reason));
         return Mono.usingWhen(Mono.just(records),
                 same -> work.doOnNext(answer -> made(answer).ifPresent(object::set)),
