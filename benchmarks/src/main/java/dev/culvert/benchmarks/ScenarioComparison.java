@@ -14,6 +14,7 @@ import dev.culvert.benchmarks.target.TargetChoice;
 import dev.culvert.benchmarks.target.TargetKind;
 import dev.culvert.benchmarks.target.Testbed;
 import dev.culvert.benchmarks.target.Upstream;
+import dev.culvert.config.Reason;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -83,7 +84,7 @@ record ScenarioComparison(Scenario scenario, @Nullable Path json) {
         try {
             result.write(json);
         } catch (IOException e) {
-            throw BenchException.failed("--json: " + json + " can't be written: " + e);
+            throw BenchException.failed("--json: " + json + " can't be written: " + Reason.of(e));
         }
     }
 

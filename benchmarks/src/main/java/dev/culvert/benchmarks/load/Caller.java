@@ -1,5 +1,7 @@
 package dev.culvert.benchmarks.load;
 
+import dev.culvert.config.Reason;
+
 /** Has one exchange at a time. Belongs to the event loop. */
 abstract class Caller {
     /** Why a caller has no share in the figures of a measured time. */
@@ -49,9 +51,6 @@ abstract class Caller {
 
     /** A short reason, without what differs from one failure to the next. */
     static String reason(Throwable error) {
-        String text = String.valueOf(error.getMessage())
-                .replaceAll("(localhost)?/?[0-9.]+:[0-9]+", "")
-                .strip();
-        return error.getClass().getSimpleName() + (text.isEmpty() || text.equals("null") ? "" : ": " + text);
+        return Reason.of(error).replaceAll("(localhost)?/?[0-9.]+:[0-9]+", "").strip();
     }
 }

@@ -89,6 +89,7 @@ class LoadRunTest {
                         0, 2, 0, there.warmUp(), there.time()));
 
         assertThat(figures.failed()).isBetween(1L, 80L);
+        assertThat(figures.errors()).containsKey("the connection was refused");
     }
 
     @Test
