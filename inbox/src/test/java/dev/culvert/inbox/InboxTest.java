@@ -300,7 +300,7 @@ class InboxTest {
     }
 
     @Test
-    void aSignedWebhookThatIsSentAgainUnderAnotherIdIsADuplicate() throws Exception {
+    void anotherKeyMakesNoNewWebhookOfASignedOne() throws Exception {
         fixture.routes = DurableRoutes.of(announced(Verification.Provider.GITHUB));
         fixture.secrets = (runtimeId, route) -> List.of("secret".getBytes(StandardCharsets.US_ASCII));
         fixture.runtime.answer(exchange -> exchange.ok("success"));
@@ -313,15 +313,13 @@ class InboxTest {
 
         Reply otherKey = fixture.post(PUSH, "{}", "x-github-delivery", "d1", "x-hub-signature-256", signature,
                 "idempotency-key", "k2");
-        Reply otherId = fixture.post(PUSH, "{}", "x-github-delivery", "d2", "x-hub-signature-256", signature);
-        Reply noId = fixture.post(PUSH, "{}", "x-hub-signature-256", signature);
+        assertThat(otherKey.status()).isEqualTo(200);
+        assertThat(otherKey.id()).isEqualTo(first.id());
+        assertThat(otherKey.field("culvert-webhook-duplicate")).isEqualTo("true");
 
-        assertThat(List.of(otherKey, otherId, noId)).allSatisfy(reply -> {
-            assertThat(reply.status()).isEqualTo(200);
-            assertThat(reply.id()).isEqualTo(first.id());
-            assertThat(reply.field("culvert-webhook-duplicate")).isEqualTo("true");
-        });
-        assertThat(fixture.runtime.all).hasSize(1);
+        Reply other = fixture.post(PUSH, "{}", "x-github-delivery", "d2", "x-hub-signature-256", signature);
+        await().until(() -> entry(other).state() == WebhookState.DELIVERED);
+        assertThat(fixture.runtime.all).hasSize(2);
     }
 
     @Test

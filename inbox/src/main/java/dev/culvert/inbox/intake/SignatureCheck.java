@@ -52,13 +52,13 @@ final class SignatureCheck {
         void update(ByteBuffer body);
 
         /**
-         * Returns what identifies the webhook beside its body: only what is signed, so that a replay under
-         * another id is a duplicate.
+         * Returns what identifies the webhook beside its body: the id that the provider of the signature
+         * sets, which other ids do not replace.
          *
-         * @param provider the provider's id; null: none
+         * @param given the id of a webhook without one; null: none
          */
         @Nullable
-        String key(@Nullable String provider);
+        String key(@Nullable String given);
 
         /** Whether the signature is valid. Call once, after the last byte. */
         boolean matches();
@@ -68,8 +68,9 @@ final class SignatureCheck {
     Running begin(Http2Headers fields) {
         List<byte[]> known = secrets.stream().limit(MAX_SECRETS).toList();
         return switch (provider) {
-            case GITHUB -> hex(known, field(fields, "x-hub-signature-256"));
-            case BITBUCKET -> hex(known, field(fields, "x-hub-signature"));
+            case GITHUB ->
+                hex(known, field(fields, "x-hub-signature-256"), field(fields, "x-github-delivery"));
+            case BITBUCKET -> hex(known, field(fields, "x-hub-signature"), field(fields, "x-request-uuid"));
             case GITLAB -> plain(known, field(fields, "x-gitlab-token"));
             case DOCKER_HUB -> plain(known, secretOf(fields.path()));
             case STANDARD_WEBHOOKS -> standard(known, fields);
@@ -81,13 +82,13 @@ final class SignatureCheck {
         return provider.toString();
     }
 
-    private static Running hex(List<byte[]> secrets, @Nullable String given) {
+    private static Running hex(List<byte[]> secrets, @Nullable String given, @Nullable String id) {
         if (given == null || !given.startsWith(HEX_PREFIX)) {
             return Decided.NO;
         }
         try {
             byte[] signature = HexFormat.of().parseHex(given, HEX_PREFIX.length(), given.length());
-            return new Macs(secrets, List.of(signature), "");
+            return new Macs(secrets, List.of(signature), id);
         } catch (IllegalArgumentException noHex) {
             return Decided.NO;
         }
@@ -182,8 +183,8 @@ final class SignatureCheck {
 
         /** Nothing is signed: whoever knows the secret may write any body. */
         @Override
-        public @Nullable String key(@Nullable String provider) {
-            return provider;
+        public @Nullable String key(@Nullable String given) {
+            return given;
         }
 
         @Override
@@ -195,10 +196,10 @@ final class SignatureCheck {
     private static final class Macs implements Running {
         private final List<Mac> macs;
         private final List<byte[]> signatures;
-        private final String id;
+        private final @Nullable String id;
 
-        /** @param id the signed id; empty: only the body is signed */
-        Macs(List<byte[]> secrets, List<byte[]> signatures, String id) {
+        /** @param id the provider's id; null: it sent none */
+        Macs(List<byte[]> secrets, List<byte[]> signatures, @Nullable String id) {
             this.id = id;
             this.signatures = signatures;
             this.macs = signatures.isEmpty()
@@ -212,8 +213,8 @@ final class SignatureCheck {
         }
 
         @Override
-        public String key(@Nullable String provider) {
-            return id;
+        public @Nullable String key(@Nullable String given) {
+            return id == null || id.isEmpty() ? given : id;
         }
 
         @Override

@@ -13,8 +13,8 @@ public final class Fingerprint {
 
     /**
      * @param target path and query; duplicates may differ in the query
-     * @param key what identifies the webhook beside its body: the provider's id, or, of a signed one, only
-     *     what the signature covers. Null: it has no duplicates
+     * @param key what identifies the webhook beside its body: the provider's id, of a signed one that of the
+     *     provider of the signature. Null: it has no duplicates
      */
     public Fingerprint(String runtime, String target, @Nullable String provider, @Nullable String key,
             byte[] hash) {
