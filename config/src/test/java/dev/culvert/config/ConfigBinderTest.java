@@ -46,12 +46,12 @@ class ConfigBinderTest {
         }
     }
 
-    private static final Map<String, String> LEAST = Map.of("edge.listen", "127.0.0.1:0", "edge.domain",
+    private static final Map<String, String> MIN = Map.of("edge.listen", "127.0.0.1:0", "edge.domain",
             "x.test");
 
     @Test
     void credentialsInAUrlAreNeverShown() {
-        var flags = new LinkedHashMap<>(LEAST);
+        var flags = new LinkedHashMap<>(MIN);
         flags.put("server", "wss://user:passw@a:1,wss://b:2/x@y");
         ConfigBinding binding = ConfigBinder.bind(new ConfigSources(null, Map.of(), Map.of(), flags),
                 List.of(Sample.class));
@@ -68,7 +68,7 @@ class ConfigBinderTest {
 
     @Test
     void codeBindsEveryTypeAndDefaultsFillTheRest() {
-        var values = new LinkedHashMap<>(LEAST);
+        var values = new LinkedHashMap<>(MIN);
         values.put("server", "wss://a:1, wss://b:2");
         values.put("resolve.cap-app-proxy", "127.0.0.1:3017");
         values.put("resolve.x.svc.cluster.local", "[::1]:1");
@@ -88,7 +88,7 @@ class ConfigBinderTest {
     @Test
     void flagsWinOverEnvironmentOverFileOverDefaults() {
         var sources = new ConfigSources(file("pause", "1s", "size", "1KiB", "mode", "fast"),
-                Map.of("CULVERT_PAUSE", "2s", "CULVERT_SIZE", "2KiB"), Map.of("--pause", "3s"), LEAST);
+                Map.of("CULVERT_PAUSE", "2s", "CULVERT_SIZE", "2KiB"), Map.of("--pause", "3s"), MIN);
 
         ConfigBinding binding = ConfigBinder.bind(sources, List.of(Sample.class));
 
@@ -118,7 +118,7 @@ class ConfigBinderTest {
 
     @Test
     void aRecordsOwnCheckNamesTheOriginOfItsComponent() {
-        var sources = new ConfigSources(null, Map.of(), Map.of("--edge-max-streams", "9999"), LEAST);
+        var sources = new ConfigSources(null, Map.of(), Map.of("--edge-max-streams", "9999"), MIN);
 
         assertThat(errors(sources))
                 .containsExactly("--edge-max-streams: edge.maxStreams: \"9999\" (expected: 1..5000)");
@@ -166,7 +166,7 @@ class ConfigBinderTest {
     void aListThatMayNotBeEmptyNamesTheWaysToSetIt() {
         for (ConfigNode.@Nullable Entries file : new ConfigNode.@Nullable Entries[]{null,
                 file("mode", "fast")}) {
-            var sources = new ConfigSources(file, Map.of(), Map.of(), LEAST);
+            var sources = new ConfigSources(file, Map.of(), Map.of(), MIN);
 
             ConfigErrors thrown = catchThrowableOfType(ConfigErrors.class,
                     () -> ConfigBinder.bind(sources, List.of(Sample.class, Addresses.class)));
@@ -179,7 +179,7 @@ class ConfigBinderTest {
 
     @Test
     void aListThatIsGivenAndEmptyNamesItsPlace() {
-        var sources = new ConfigSources(file("server", ""), Map.of(), Map.of(), LEAST);
+        var sources = new ConfigSources(file("server", ""), Map.of(), Map.of(), MIN);
 
         ConfigErrors thrown = catchThrowableOfType(ConfigErrors.class,
                 () -> ConfigBinder.bind(sources, List.of(Sample.class, Addresses.class)));
@@ -190,8 +190,8 @@ class ConfigBinderTest {
 
     @Test
     void aSecretIsNeverShown() {
-        var wrong = new ConfigSources(null, Map.of("CULVERT_PASSWORD", "hunter2"), Map.of(), LEAST);
-        var right = new ConfigSources(null, Map.of("CULVERT_PASSWORD", "hunter2hunter2"), Map.of(), LEAST);
+        var wrong = new ConfigSources(null, Map.of("CULVERT_PASSWORD", "hunter2"), Map.of(), MIN);
+        var right = new ConfigSources(null, Map.of("CULVERT_PASSWORD", "hunter2hunter2"), Map.of(), MIN);
 
         assertThat(errors(wrong))
                 .containsExactly("CULVERT_PASSWORD: password: *** (expected: at least 8 characters)");
@@ -201,7 +201,7 @@ class ConfigBinderTest {
 
     @Test
     void anOptionalGroupIsAbsentUntilOneOfItsKeysIsSet() {
-        var sources = new ConfigSources(null, Map.of("CULVERT_EDGE_TLS_KEY", "k"), Map.of(), LEAST);
+        var sources = new ConfigSources(null, Map.of("CULVERT_EDGE_TLS_KEY", "k"), Map.of(), MIN);
 
         assertThat(errors(sources))
                 .containsExactly("edge.tls.certificate: missing (expected: a path; set it in the"
@@ -236,7 +236,7 @@ class ConfigBinderTest {
                 origin);
         var edge = new ConfigNode.Entries(Map.of("tls", tls), origin);
         var file = new ConfigNode.Entries(Map.of("edge", edge), origin);
-        var sources = new ConfigSources(file, Map.of(), Map.of("--edge-tls-key", "a.key"), LEAST);
+        var sources = new ConfigSources(file, Map.of(), Map.of("--edge-tls-key", "a.key"), MIN);
 
         Tls bound = ConfigBinder.bind(sources, List.of(Sample.class)).value(Sample.class).edge().tls();
 
@@ -251,7 +251,7 @@ class ConfigBinderTest {
                 line);
         var file = new ConfigNode.Entries(Map.of("routes", new ConfigNode.Items(List.of(route), line)), line);
 
-        assertThat(errors(new ConfigSources(file, Map.of(), Map.of(), LEAST))).containsExactly(
+        assertThat(errors(new ConfigSources(file, Map.of(), Map.of(), MIN))).containsExactly(
                 "s.yaml:7: routes[0].too: unknown key (nearest: routes[0].to)",
                 "s.yaml:7: routes[0].to: missing (expected: a URI with its scheme, as https://example.com:8443)");
     }
@@ -260,7 +260,7 @@ class ConfigBinderTest {
     void unknownVariablesAreWarnedAboutAndFileOnlyKeysHaveNone() {
         var sources = new ConfigSources(null,
                 Map.of("CULVERT_PORT", "tcp://10.0.0.1:80", "CULVERT_ROUTES", "x", "HOME", "/"), Map.of(),
-                LEAST);
+                MIN);
 
         ConfigBinding binding = ConfigBinder.bind(sources, List.of(Sample.class));
 

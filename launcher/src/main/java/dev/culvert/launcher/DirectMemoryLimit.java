@@ -11,8 +11,8 @@ import java.lang.management.ManagementFactory;
 final class DirectMemoryLimit {
     static final String PROPERTY = "io.netty.maxDirectMemory";
     /** The direct memory for other uses of the JVM is a sixteenth, within these bounds. */
-    private static final long LEAST_APART = 2 << 20;
-    private static final long MOST_APART = 64 << 20;
+    private static final long MIN_APART = 2 << 20;
+    private static final long MAX_APART = 64 << 20;
 
     private DirectMemoryLimit() {}
 
@@ -25,7 +25,7 @@ final class DirectMemoryLimit {
 
     /** Netty's limit for a JVM limit of {@code max}. */
     static long below(long max) {
-        return Math.max(max - Math.clamp(max / 16, LEAST_APART, MOST_APART), max / 2);
+        return Math.max(max - Math.clamp(max / 16, MIN_APART, MAX_APART), max / 2);
     }
 
     /** The JVM's limit: {@code -XX:MaxDirectMemorySize}, else the heap size. */

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SmallParts {
     private static final int FIRST_BYTES = 256;
-    private static final int MOST_BYTES = 16 << 10;
+    private static final int MAX_BYTES = 16 << 10;
 
     private final EventLoop loop;
     private final Consumer<ByteBuf> target;
@@ -56,7 +56,7 @@ public final class SmallParts {
         }
         try {
             if (to == null) {
-                to = part.alloc().buffer(Math.max(FIRST_BYTES, part.readableBytes()), MOST_BYTES);
+                to = part.alloc().buffer(Math.max(FIRST_BYTES, part.readableBytes()), MAX_BYTES);
                 joined = to;
             }
             to.writeBytes(part);

@@ -33,8 +33,8 @@ class LoopCrossingTest {
     private final EventLoop asking = here.group().next();
     private final EventLoop answering = there.group().next();
     private final Asker asker = new Asker();
-    private final RuntimeEndpoint answerer = new RuntimeEndpoint();
-    private final RequestSink request = open(answerer);
+    private final RuntimeEndpoint endpoint = new RuntimeEndpoint();
+    private final RequestSink request = open(endpoint);
 
     private RequestSink open(Relay relay) {
         Http2Headers fields = new DefaultHttp2Headers(false, 4).method("GET");
@@ -90,18 +90,18 @@ class LoopCrossingTest {
     void theAnswererRunsOnItsOwnLoopAndIsToldSo() {
         settle();
 
-        assertThat(answerer.loops).containsOnly(answering);
-        assertThat(Objects.requireNonNull(answerer.request).loop()).isEqualTo(answering);
+        assertThat(endpoint.loops).containsOnly(answering);
+        assertThat(Objects.requireNonNull(endpoint.request).loop()).isEqualTo(answering);
     }
 
     @Test
     void theAskerIsCalledBackOnItsOwnLoop() {
         answering.execute(() -> {
-            answerer.response().informational(new DefaultHttp2Headers());
-            answerer.response().head(new DefaultHttp2Headers(), false);
-            answerer.response().data(bytes("a"));
-            answerer.response().consumed(1);
-            answerer.response().end(null);
+            endpoint.response().informational(new DefaultHttp2Headers());
+            endpoint.response().head(new DefaultHttp2Headers(), false);
+            endpoint.response().data(bytes("a"));
+            endpoint.response().consumed(1);
+            endpoint.response().end(null);
         });
         settle();
 
@@ -118,10 +118,10 @@ class LoopCrossingTest {
         });
         settle();
 
-        assertThat(answerer.calls).hasSize(1003)
+        assertThat(endpoint.calls).hasSize(1003)
                 .startsWith("open", "data 0", "data 1")
                 .endsWith("data 999", "consumed 5", "end");
-        assertThat(answerer.calls.subList(1, 1001))
+        assertThat(endpoint.calls.subList(1, 1001))
                 .isEqualTo(IntStream.range(0, 1000).mapToObj(i -> "data " + i).toList());
     }
 
@@ -162,17 +162,17 @@ class LoopCrossingTest {
             request.cancel(GONE);
         });
         answering.submit(() -> {
-            answerer.response().head(new DefaultHttp2Headers(), false);
-            answerer.response().data(late);
-            answerer.response().consumed(3);
-            answerer.response().fail(LOST);
+            endpoint.response().head(new DefaultHttp2Headers(), false);
+            endpoint.response().data(late);
+            endpoint.response().consumed(3);
+            endpoint.response().fail(LOST);
         }).syncUninterruptibly();
         gate.countDown();
         settle();
 
         assertThat(asker.calls).isEmpty();
         assertThat(late.refCnt()).isZero();
-        assertThat(answerer.calls).containsExactly("open", "cancel");
+        assertThat(endpoint.calls).containsExactly("open", "cancel");
     }
 
     @Test
@@ -239,9 +239,9 @@ class LoopCrossingTest {
         ByteBuf body = bytes("late");
 
         answering.submit(() -> {
-            answerer.response().head(new DefaultHttp2Headers(), false);
-            answerer.response().data(body);
-            answerer.response().end(null);
+            endpoint.response().head(new DefaultHttp2Headers(), false);
+            endpoint.response().data(body);
+            endpoint.response().end(null);
         }).syncUninterruptibly();
 
         assertThat(body.refCnt()).isZero();

@@ -211,7 +211,7 @@ record RouterParts(EventLoops loops, Telemetry telemetry, Router router, @Nullab
 
     /** Closes all components. The sockets of callers and operators are closed before. */
     Mono<Void> close() {
-        AccessLog accessLog = edge.reports().accessLog();
+        AccessLog accessLog = edge.reporting().accessLog();
         return Mono.<Void>fromRunnable(watches::dispose)
                 .then(inbox == null ? Mono.empty() : inbox.close())
                 .then(Mono.fromRunnable(router::close))

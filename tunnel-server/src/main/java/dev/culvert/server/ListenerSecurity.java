@@ -53,7 +53,7 @@ record ListenerSecurity(Entrance edge, Entrance tunnel, Predicate<String> tunnel
 
     /** Reads the certificates. Blocks. */
     static ListenerSecurity load(ServerConfig config, List<X509Certificate> clientAuthorities,
-            ClientCertRequests asked,
+            ClientCertRequests certRequests,
             Clock clock) {
         PostQuantum postQuantum = config.tls().postQuantum();
         warnOfPlain(config);
@@ -81,8 +81,8 @@ record ListenerSecurity(Entrance edge, Entrance tunnel, Predicate<String> tunnel
         Entrance edge = entrance(edgeTls, edgePeers);
         if (edgeTls != null && askingTls != null) {
             edge = new Entrance.Secure(
-                    name -> asked.of(name) ? askingTls.context(name) : edgeTls.context(name),
-                    () -> !edgeTls.single() || asked.any());
+                    name -> certRequests.of(name) ? askingTls.context(name) : edgeTls.context(name),
+                    () -> !edgeTls.single() || certRequests.any());
         }
         Entrance tunnel = entrance(tunnelTls, tunnelPeers);
         if (config.shared() && edgeTls != null && tunnelTls != null) {

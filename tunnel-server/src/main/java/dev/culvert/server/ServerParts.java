@@ -73,7 +73,7 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
         EnrolmentService enrolment, RenewalService renewal,
         TunnelRegistry registry, SessionMeter meter, OperatorPages admin, ServerEvents events,
         RequestLog requests,
-        ListenerSecurity entrances,
+        ListenerSecurity security,
         EdgeContext edge, TunnelHandshake.Shared handshake, OpenConnections sharedTunnels,
         AccessControl access, Webhooks webhooks, DirectHosts direct, PublicUrls urls,
         Disposable certificateWatch) {
@@ -85,7 +85,7 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
     private static final Duration LAST_REQUESTS = Duration.ofMinutes(1);
 
     /** The files that a server reads at its start. */
-    private record Files(ListenerSecurity entrances, AuthorityFiles ca, ClientCertRequests asked,
+    private record Files(ListenerSecurity security, AuthorityFiles ca, ClientCertRequests certRequests,
             List<X509Certificate> accessAuthorities, @Nullable PlatformHost platform) {
 
         /** Blocks. */
@@ -93,10 +93,10 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
             // The handshake names no authority to clients: authorities may change, and a client has only one
             // certificate.
             PlatformHost platform = PlatformFiles.load(config.edge().platform());
-            ClientCertRequests asked = new ClientCertRequests(platform);
+            ClientCertRequests certRequests = new ClientCertRequests(platform);
             Path accessCa = config.edge().access().ca();
-            return new Files(ListenerSecurity.load(config, List.of(), asked, clock),
-                    new AuthorityFiles(config.tunnel().ca(), clock), asked,
+            return new Files(ListenerSecurity.load(config, List.of(), certRequests, clock),
+                    new AuthorityFiles(config.tunnel().ca(), clock), certRequests,
                     accessCa == null ? List.of() : PemFiles.readCertificates(accessCa),
                     platform);
         }
@@ -197,7 +197,7 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
         MemoryBudget memory = base.memory;
         ServerEvents events = base.events;
         Clock clock = base.clock;
-        files.asked.read(store);
+        files.certRequests.read(store);
         AccessControl access = new AccessControl(config.edge().access().withoutRules(),
                 files.accessAuthorities,
                 loops, clock);
@@ -251,30 +251,30 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
                 config.tunnel().requireMutualTls(),
                 // A runtime's host, or the platform's, may match a wildcard. A proof relayed by the service
                 // there is not made for this server.
-                host -> files.entrances.provenTo().test(host) && store.byHost(host) == null
+                host -> files.security.provenTo().test(host) && store.byHost(host) == null
                         && !direct.isPlatforms(HostName.of(host)),
                 openings, new LoopPlacement(loops.group(), registry::loopsOf), sessions::start, telemetry,
                 clock);
-        ListenerSecurity entrances = files.entrances;
-        entrances.measure(telemetry);
+        ListenerSecurity security = files.security;
+        security.measure(telemetry);
         OpenConnections sharedTunnels = new OpenConnections();
         AccessLog accessLog = config.edge().accessLog() ? AccessLog.start(telemetry) : null;
         RequestLog requests = new RequestLog(clock);
-        EdgeReporting reports = new EdgeReporting(accessLog, config.edge().serverTiming(), requests);
-        TunnelUpgrade door = config.shared()
-                ? new TunnelUpgrade(entrances.tunnelHosts(), handshake, sharedTunnels)
+        EdgeReporting reporting = new EdgeReporting(accessLog, config.edge().serverTiming(), requests);
+        TunnelUpgrade upgrade = config.shared()
+                ? new TunnelUpgrade(security.tunnelHosts(), handshake, sharedTunnels)
                 : null;
         var api = new AdminApi.Parts(base.adminToken, store.adminTokens(), store.audit(), store, registrar,
                 quotas, access.withoutRules(), registry, webhooks.inbox(), events, requests, clock);
         return new ServerParts(loops, telemetry, store, enrolment, renewal, registry, meter,
                 new OperatorPages(new AdminApi(api), api, figures, () -> clientUrl(config), base.shown,
                         config.admin().tls() == null ? config.admin().listen() : null),
-                events, requests, entrances,
+                events, requests, security,
                 new EdgeContext(endpoints, base.rules, config.edge().limits(), telemetry, meters,
-                        entrances.edge().scheme(), door, reports, memory),
+                        security.edge().scheme(), upgrade, reporting, memory),
                 handshake, sharedTunnels, access, webhooks, direct, urls,
                 Disposables.composite(webhooks.tell(events, store, clock),
-                        CertificateWatch.start(entrances.watched()), files.ca.watch(),
+                        CertificateWatch.start(security.watched()), files.ca.watch(),
                         memory.ticking()));
     }
 
@@ -289,7 +289,7 @@ record ServerParts(EventLoops loops, Telemetry telemetry, SqliteRuntimeStore sto
     Mono<Void> close() {
         certificateWatch.dispose();
         admin.close();
-        AccessLog accessLog = edge.reports().accessLog();
+        AccessLog accessLog = edge.reporting().accessLog();
         return (accessLog == null ? Mono.<Void>empty() : accessLog.close()).then(enrolment.close())
                 .then(renewal.close())
                 .then(webhooks.inbox().close())

@@ -127,7 +127,7 @@ public final class TunnelServer {
                         parts.admin());
         return adminStart.doOnNext(started -> admin = started)
                 .then(config.shared() ? Mono.empty() : listenForTunnels(config))
-                .then(EdgeListener.start(config.edge().listen(), parts.entrances().edge(), parts.edge(),
+                .then(EdgeListener.start(config.edge().listen(), parts.security().edge(), parts.edge(),
                         loops))
                 .doOnNext(started -> {
                     edge = started;
@@ -144,7 +144,7 @@ public final class TunnelServer {
 
     private EdgeServer.Setup adminSetup(ServerConfig config, LoopResources loops) {
         EdgeServer.Setup plain = EdgeServer.Setup.of(config.admin().listen(), loops);
-        SslContext tls = parts.entrances().admin();
+        SslContext tls = parts.security().admin();
         if (tls == null && !config.admin().listen().isLoopback()) {
             log.atWarn()
                     .addKeyValue("listen", config.admin().listen())
@@ -172,7 +172,7 @@ public final class TunnelServer {
 
     private Mono<TunnelListener> listenForTunnels(ServerConfig config) {
         return TunnelListener
-                .start(config.tunnel().listen(), parts.entrances().tunnel(), parts.handshake(),
+                .start(config.tunnel().listen(), parts.security().tunnel(), parts.handshake(),
                         config.edge().limits().maxConnectionsPerAddress(), parts.loops())
                 .doOnNext(started -> tunnel = started);
     }

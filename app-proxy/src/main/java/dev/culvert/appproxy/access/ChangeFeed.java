@@ -26,7 +26,7 @@ final class ChangeFeed {
     private final Mono<Void> reload;
     private final Runnable forget;
     private final @Nullable URI publicUrl;
-    private final CoalescingRunner turns = new CoalescingRunner(PAUSE);
+    private final CoalescingRunner runner = new CoalescingRunner(PAUSE);
     private final Disposable.Swap polling = Disposables.swap();
     private final Sinks.Empty<Void> stopped = Sinks.empty();
     /**
@@ -61,7 +61,7 @@ final class ChangeFeed {
 
     /** Polls now, or as soon as the poll in flight has ended. Returns at once. */
     void nudge() {
-        turns.run(LOOK, look());
+        runner.run(LOOK, look());
     }
 
     /**

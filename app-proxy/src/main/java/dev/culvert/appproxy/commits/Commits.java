@@ -46,7 +46,7 @@ final class Commits {
     private final CommitsSettings settings;
     private final GitTokens tokens;
     private final Scheduler io;
-    private final KeyedSerializer lanes;
+    private final KeyedSerializer serializer;
     private final Mirrors mirrors;
 
     Commits(CommitsSettings settings, GitTokens tokens) {
@@ -55,7 +55,7 @@ final class Commits {
         this.io = Schedulers.newBoundedElastic(settings.maxCommits(),
                 settings.maxCommits() * settings.maxWaiting(),
                 "commits", 30, true);
-        this.lanes = new KeyedSerializer(settings.maxWaiting());
+        this.serializer = new KeyedSerializer(settings.maxWaiting());
         this.mirrors = new Mirrors(settings.cacheFolder(), settings.cacheRepositories(),
                 settings.cacheBytes().bytes());
     }
@@ -126,7 +126,7 @@ final class Commits {
 
     private <T> Mono<T> with(Target target, AuthenticatedCaller caller, Function<Remote, Mono<T>> work) {
         return token(target.integration(), caller)
-                .flatMap(token -> lanes.run(target.key(), remote(target, token.orElse(null), work)))
+                .flatMap(token -> serializer.run(target.key(), remote(target, token.orElse(null), work)))
                 .onErrorMap(error -> GitFailure.of(error, target.repository()));
     }
 

@@ -13,7 +13,7 @@ import java.util.stream.Collectors;
 /** Signs that other work or failures have spoilt a measurement, as warnings for people. */
 public final class Noise {
     /** The largest ratio of requests a second between two rounds that a quiet machine shows. */
-    private static final double MOST_SPREAD = 1.3;
+    private static final double MAX_SPREAD = 1.3;
 
     private Noise() {}
 
@@ -48,10 +48,10 @@ public final class Noise {
                     .mapToDouble(cell -> cell.load().perSecond())
                     .summaryStatistics();
             double spread = speed.getMax() / speed.getMin();
-            if (spread > MOST_SPREAD) {
+            if (spread > MAX_SPREAD) {
                 warnings.add(String.format(Locale.ROOT,
                         "%s: the fastest round had %.2f times the requests/s of the slowest (expected: at most %.1f)",
-                        label, spread, MOST_SPREAD));
+                        label, spread, MAX_SPREAD));
             }
         });
         return warnings;

@@ -39,8 +39,8 @@ public record ScenarioLoad(
     private static final String CALLERS = "numbers 1..1000, as [1, 32, 256]";
     private static final long MAX_RATE = 1_000_000;
     private static final long MAX_BYTES = 1L << 30;
-    private static final Duration LEAST_TIME = Duration.ofMillis(100);
-    private static final Duration MOST_TIME = Duration.ofHours(1);
+    private static final Duration MIN_TIME = Duration.ofMillis(100);
+    private static final Duration MAX_TIME = Duration.ofHours(1);
 
     public ScenarioLoad {
         callers = List.copyOf(callers);
@@ -54,7 +54,7 @@ public record ScenarioLoad(
                 "0..1000000; 0 for kind events, whose path has the rate");
         require(!http2 || kind != Kind.WEBSOCKET && kind != Kind.EVENTS, "http2",
                 "false for kinds websocket and events");
-        require(time.compareTo(LEAST_TIME) >= 0 && time.compareTo(MOST_TIME) <= 0, "time", "100ms..1h");
+        require(time.compareTo(MIN_TIME) >= 0 && time.compareTo(MAX_TIME) <= 0, "time", "100ms..1h");
     }
 
     /** What all loads have in common. */

@@ -27,7 +27,7 @@ final class Load {
     /** The time that exchanges of an open loop have after the measured time. */
     private static final Duration GRACE = Duration.ofSeconds(10);
     private static final Duration PAUSE_AFTER_FAILURE = Duration.ofMillis(10);
-    private static final int MOST_REASONS = 20;
+    private static final int MAX_REASONS = 20;
 
     final LoadPlan plan;
     final EventLoop loop;
@@ -188,7 +188,7 @@ final class Load {
 
     void failed(long began, String reason) {
         if (counts(began, System.nanoTime())) {
-            String known = errors.size() < MOST_REASONS || errors.containsKey(reason) ? reason : "others";
+            String known = errors.size() < MAX_REASONS || errors.containsKey(reason) ? reason : "others";
             errors.merge(known, 1L, Long::sum);
         }
         over(began);

@@ -20,7 +20,7 @@ final class PercentilePlot {
     /** 99.9999 %: beyond it even long runs have only single exchanges. */
     private static final int MAX_DECADES = 6;
     /** No exchange is faster, so a latency of 0, which has no logarithm, is drawn here. */
-    private static final double LEAST_NANOS = 1000;
+    private static final double MIN_NANOS = 1000;
     private static final double[] MARKED = {50, 90, 99, 99.9, 99.99};
     private static final double MARKER_RADIUS = 3.5;
 
@@ -38,7 +38,7 @@ final class PercentilePlot {
         this.latencies = latencies;
         this.styles = styles;
         long most = 1;
-        double slowest = LEAST_NANOS;
+        double slowest = MIN_NANOS;
         double fastest = Double.MAX_VALUE;
         for (Histogram latency : latencies.values()) {
             most = Math.max(most, latency.getTotalCount());
@@ -122,7 +122,7 @@ final class PercentilePlot {
     }
 
     private static double nanosAt(Histogram latency, double percentile) {
-        return Math.max(LEAST_NANOS, (double) latency.getValueAtPercentile(percentile));
+        return Math.max(MIN_NANOS, (double) latency.getValueAtPercentile(percentile));
     }
 
     private static String duration(Histogram latency, double percentile) {

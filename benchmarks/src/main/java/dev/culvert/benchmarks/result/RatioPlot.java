@@ -25,7 +25,7 @@ final class RatioPlot {
     private static final int LINES = 5;
     private static final double LINE_DISTANCE = 4;
     /** A narrower scale would make noise look like a difference. */
-    private static final double LEAST_RANGE = 1.2;
+    private static final double MIN_RANGE = 1.2;
     private static final double MARGIN = 1.02;
 
     private final Figure figure;
@@ -66,7 +66,7 @@ final class RatioPlot {
         if (rows.isEmpty()) {
             return null;
         }
-        double margin = Math.max(MARGIN, Math.sqrt(LEAST_RANGE * low / high));
+        double margin = Math.max(MARGIN, Math.sqrt(MIN_RANGE * low / high));
         return new RatioPlot(figure, group.baseline(), List.copyOf(rows), styles,
                 new LogAxis(low / margin, high * margin, LEFT, RIGHT));
     }

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 /** Schema, defaults and templates of the chart know the same values. */
 class ChartValuesTest {
     /** So that few renderings are needed. */
-    private static final List<Mode> MOST_FIRST = Stream.concat(
+    private static final List<Mode> MAX_FIRST = Stream.concat(
             Stream.of(Mode.EVERYTHING, Mode.INGRESS, Mode.VOLUMES), Stream.of(Mode.values()))
             .distinct()
             .toList();
@@ -101,7 +101,7 @@ class ChartValuesTest {
     private record Value(List<String> path, Object example, Set<String> fields) {}
 
     private static boolean used(Value value, Map<Mode, String> usual) throws IOException {
-        for (Mode mode : MOST_FIRST) {
+        for (Mode mode : MAX_FIRST) {
             Map<String, Object> values = mode.tree();
             Yaml.set(values, value.path(), value.example());
             try {

@@ -15,7 +15,7 @@ import java.util.concurrent.locks.LockSupport;
 /** What anonymous callers of the edge do. */
 final class CallerScenarios {
     private static final int STREAMS_OF_A_CONNECTION = 100;
-    private static final int MOST_ADDRESSES = 5000;
+    private static final int MAX_ADDRESSES = 5000;
     private static final long PAUSE_NANOS = 100_000_000;
 
     private CallerScenarios() {}
@@ -211,7 +211,7 @@ final class CallerScenarios {
 
     /** Connections that send nothing, each of an address of its own, made anew when they are closed. */
     private static void silentAddresses(Attack attack, double addresses, int port) {
-        for (int i = 0; i < Math.min(addresses, MOST_ADDRESSES); i++) {
+        for (int i = 0; i < Math.min(addresses, MAX_ADDRESSES); i++) {
             String source = "127.1." + i / 250 + "." + (1 + i % 250);
             attack.aside(() -> {
                 while (attack.runs()) {

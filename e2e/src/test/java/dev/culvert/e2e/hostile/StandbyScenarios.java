@@ -12,7 +12,7 @@ import java.util.List;
 /** Instances of one tenant that wait for its runtime (docs/protocol.md §4.3). */
 final class StandbyScenarios {
     /** As many as may wait for a runtime. */
-    private static final int MOST = 4;
+    private static final int MAX = 4;
     /** The connects after which the owner goes, and a promotion begins. */
     private static final int OWNER_LIVES = 20;
 
@@ -45,7 +45,7 @@ final class StandbyScenarios {
             } catch (IOException refused) {
                 attack.answered(String.valueOf(refused.getMessage()));
             }
-            if (waiting.size() > MOST - 1) {
+            if (waiting.size() > MAX - 1) {
                 waiting.remove().close();
             }
         });
@@ -55,7 +55,7 @@ final class StandbyScenarios {
         TlsMaterial identity = attack.identity();
         attack.keep(RawTunnel.open(attack.target, attack.address(), identity)).serving(frame -> {});
         List<RawTunnel> waiting = new ArrayList<>();
-        for (int i = 0; i < MOST; i++) {
+        for (int i = 0; i < MAX; i++) {
             waiting.add(attack.keep(RawTunnel.waiting(attack.target, attack.address(), identity, i)));
         }
         try {

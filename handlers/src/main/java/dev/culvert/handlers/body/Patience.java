@@ -14,7 +14,7 @@ public final class Patience {
     /** The minimum rate: a quarter of a megabit per second. */
     public static final int BYTES_PER_SECOND = 32 << 10;
 
-    private static final long MOST_NANOS = Duration.ofMinutes(1).toNanos();
+    private static final long MAX_NANOS = Duration.ofMinutes(1).toNanos();
     private static final long NANOS_PER_BYTE = Duration.ofSeconds(1).toNanos() / BYTES_PER_SECOND;
 
     private long leftNanos = GRACE.toNanos();
@@ -26,7 +26,7 @@ public final class Patience {
 
     /** Records that the peer sent or accepted bytes. */
     public void moved(long bytes) {
-        leftNanos = Math.min(MOST_NANOS, leftNanos + bytes * NANOS_PER_BYTE);
+        leftNanos = Math.min(MAX_NANOS, leftNanos + bytes * NANOS_PER_BYTE);
     }
 
     /** The remaining time; negative when it is over. */

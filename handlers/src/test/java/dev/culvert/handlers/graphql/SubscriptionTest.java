@@ -32,13 +32,13 @@ import reactor.test.StepVerifier;
 
 class SubscriptionTest {
     private static final Duration TIME = Duration.ofMinutes(1);
-    private static final int MOST = 2;
+    private static final int MAX = 2;
 
     private final AtomicInteger open = new AtomicInteger();
     private final AtomicInteger ended = new AtomicInteger();
     private final AtomicLong made = new AtomicLong();
     private final GraphQlHandler handler = new GraphQlHandler(List.of(new Ticks()),
-            new GraphQlLimits(4096, 1 << 20, 1024, 100_000, 20, 200, 4, 64, 1 << 16, MOST),
+            new GraphQlLimits(4096, 1 << 20, 1024, 100_000, 20, 200, 4, 64, 1 << 16, MAX),
             Schedulers.immediate());
 
     private record Tick(long number, String text) {}
@@ -102,7 +102,7 @@ class SubscriptionTest {
     void itEndsWithItsCallersCredentials() {
         var asked = new AtomicInteger();
         var known = new GraphQlHandler(List.of(new Ticks()),
-                new GraphQlLimits(4096, 1 << 20, 1024, 100_000, 20, 200, 4, 64, 1 << 16, MOST),
+                new GraphQlLimits(4096, 1 << 20, 1024, 100_000, 20, 200, 4, 64, 1 << 16, MAX),
                 Schedulers.immediate(), request -> asked.getAndIncrement() == 0
                         ? Mono.just("jo")
                         : Mono.error(HandlerException.of(Reason.UNAUTHORIZED, "the API key is revoked")));

@@ -19,7 +19,7 @@ public record PathReading(String text, List<String> segments) {
     /** The maximum number of decodings: an upstream behind two gateways may decode three times. */
     private static final int DECODINGS = 3;
     /** The maximum number of readings. Ordinary paths have one to ten, and every rule checks each. */
-    private static final int MOST = 32;
+    private static final int MAX = 32;
 
     public PathReading {
         segments = List.copyOf(segments);
@@ -44,14 +44,14 @@ public record PathReading(String text, List<String> segments) {
             toRead = fresh.stream().filter(text -> text.indexOf('%') >= 0).map(PathReading::decoded).toList();
         }
         List<PathReading> readings = texts.stream().map(PathReading::of).toList();
-        boolean unclear = texts.size() > MOST || toRead.stream().anyMatch(text -> !texts.contains(text))
+        boolean unclear = texts.size() > MAX || toRead.stream().anyMatch(text -> !texts.contains(text))
                 || readings.stream().anyMatch(PathReading::climbs)
                 || texts.stream().anyMatch(PathReading::isOverlong);
         return unclear ? List.of() : readings;
     }
 
     private static void add(String text, Set<String> texts, List<String> fresh) {
-        if (texts.size() <= MOST && texts.add(text)) {
+        if (texts.size() <= MAX && texts.add(text)) {
             fresh.add(text);
             add(withoutParameters(text), texts, fresh);
             add(cut(text), texts, fresh);

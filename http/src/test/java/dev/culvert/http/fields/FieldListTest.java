@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** The work that lists in fields make: what callers choose is looked at to a bound. */
 class FieldListTest {
     /** Few looks at each character of the part that counts. */
-    private static final long MOST_LOOKS = 4L * FieldList.MAX_CHARS;
+    private static final long MAX_LOOKS = 4L * FieldList.MAX_CHARS;
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {"a | a", "a,b | a;b", "' a\t, ,, b ,' | a;b", "'' | ''",
@@ -59,7 +59,7 @@ class FieldListTest {
         }
 
         assertThat(list.isCut()).isTrue();
-        assertThat(text.seen()).isLessThan(MOST_LOOKS);
+        assertThat(text.seen()).isLessThan(MAX_LOOKS);
     }
 
     @ParameterizedTest
@@ -72,7 +72,7 @@ class FieldListTest {
         Problem refused = forward(head);
 
         assertThat(refused).isNotNull().extracting(Problem::cause).isEqualTo(Problem.Cause.LOOP_DETECTED);
-        assertThat(via.seen()).isLessThan(MOST_LOOKS);
+        assertThat(via.seen()).isLessThan(MAX_LOOKS);
     }
 
     @Test
@@ -92,7 +92,7 @@ class FieldListTest {
         Problem refused = forward(head);
 
         assertThat(refused).isNotNull().extracting(Problem::cause).isEqualTo(Problem.Cause.BAD_REQUEST);
-        assertThat(options.seen()).isLessThan(MOST_LOOKS);
+        assertThat(options.seen()).isLessThan(MAX_LOOKS);
     }
 
     @ParameterizedTest
@@ -101,7 +101,7 @@ class FieldListTest {
         var accept = new CountedText("application/json;q=0.1, text/html," + part.repeat(20_000));
 
         assertThat(AcceptField.prefersHtml(accept)).isTrue();
-        assertThat(accept.seen()).isLessThan(10L * MOST_LOOKS);
+        assertThat(accept.seen()).isLessThan(10L * MAX_LOOKS);
     }
 
     @ParameterizedTest
@@ -113,7 +113,7 @@ class FieldListTest {
         String caller = rules.caller(peer(rules), List.of(chain));
 
         assertThat(caller).isEqualTo("10.0.0.1");
-        assertThat(chain.seen()).isLessThan(MOST_LOOKS);
+        assertThat(chain.seen()).isLessThan(MAX_LOOKS);
     }
 
     private static ForwardingRules.Peer peer(ForwardingRules rules) {

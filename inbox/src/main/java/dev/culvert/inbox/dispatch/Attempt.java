@@ -32,7 +32,7 @@ public final class Attempt implements ResponseSink {
     /** The maximum time of a response's body after its head, so that a slow body frees its slot. */
     static final Duration ANSWER_TIME = Duration.ofSeconds(2);
     /** The minimum rate of a large body, which extends the deadline of a repeated attempt. */
-    static final int LEAST_BYTES_PER_SECOND = 256 << 10;
+    static final int MIN_BYTES_PER_SECOND = 256 << 10;
     /** The maximum number of sent bytes that the other side has not consumed. */
     private static final int HIGH_WATER = 64 << 10;
 
@@ -96,7 +96,7 @@ public final class Attempt implements ResponseSink {
      * as the body needs at the minimum rate, so that a large webhook passes a slow tunnel.
      */
     static Duration timeout(Duration configured, int number, long bytes) {
-        return number <= 1 ? configured : configured.plusSeconds(bytes / LEAST_BYTES_PER_SECOND);
+        return number <= 1 ? configured : configured.plusSeconds(bytes / MIN_BYTES_PER_SECOND);
     }
 
     /** Starts the attempt. Any thread. */

@@ -24,40 +24,40 @@ public record AttemptRecord(InboxEvent.Kind kind, String outcome, int failures, 
         boolean passes,
         @Nullable StoredAnswer answer) {
 
-    static AttemptRecord delivered(QueuedWebhook pending, String outcome, @Nullable StoredAnswer answer) {
-        return new AttemptRecord(InboxEvent.Kind.DELIVERED, outcome, pending.failures, 0, pending.aside,
-                true, pending.remembered ? answer : null);
+    static AttemptRecord delivered(QueuedWebhook webhook, String outcome, @Nullable StoredAnswer answer) {
+        return new AttemptRecord(InboxEvent.Kind.DELIVERED, outcome, webhook.failures, 0, webhook.aside,
+                true, webhook.remembered ? answer : null);
     }
 
     /** Creates the record of a final refusal by the event source. */
-    static AttemptRecord rejected(QueuedWebhook pending, String outcome) {
-        return dead(pending, outcome, true);
+    static AttemptRecord rejected(QueuedWebhook webhook, String outcome) {
+        return dead(webhook, outcome, true);
     }
 
     /** Creates the record of a webhook that is given up because it could not be sent for too long. */
-    static AttemptRecord givenUp(QueuedWebhook pending, String outcome) {
-        return dead(pending, outcome, false);
+    static AttemptRecord givenUp(QueuedWebhook webhook, String outcome) {
+        return dead(webhook, outcome, false);
     }
 
-    private static AttemptRecord dead(QueuedWebhook pending, String outcome, boolean passes) {
-        return new AttemptRecord(InboxEvent.Kind.DEAD, outcome, pending.failures, 0, pending.aside, passes,
+    private static AttemptRecord dead(QueuedWebhook webhook, String outcome, boolean passes) {
+        return new AttemptRecord(InboxEvent.Kind.DEAD, outcome, webhook.failures, 0, webhook.aside, passes,
                 null);
     }
 
-    public static AttemptRecord failed(QueuedWebhook pending, AttemptResult.Failed result, long now) {
-        if (pending.early) {
-            long again = RetrySchedule.unchanged(pending.next, now, result.asked());
-            return new AttemptRecord(InboxEvent.Kind.FAILED, result.outcome(), pending.failures, again,
-                    pending.aside, false, null);
+    public static AttemptRecord failed(QueuedWebhook webhook, AttemptResult.Failed result, long now) {
+        if (webhook.early) {
+            long again = RetrySchedule.unchanged(webhook.next, now, result.asked());
+            return new AttemptRecord(InboxEvent.Kind.FAILED, result.outcome(), webhook.failures, again,
+                    webhook.aside, false, null);
         }
-        int failures = pending.failures + 1;
-        long next = RetrySchedule.next(failures, pending.attemptBegan, now, result.asked());
+        int failures = webhook.failures + 1;
+        long next = RetrySchedule.next(failures, webhook.attemptBegan, now, result.asked());
         if (next < 0) {
-            return new AttemptRecord(InboxEvent.Kind.DEAD, result.outcome(), failures, 0, pending.aside,
+            return new AttemptRecord(InboxEvent.Kind.DEAD, result.outcome(), failures, 0, webhook.aside,
                     false,
                     null);
         }
-        boolean aside = pending.aside || !pending.ordered || failures >= RetrySchedule.STEPS_ASIDE;
+        boolean aside = webhook.aside || !webhook.ordered || failures >= RetrySchedule.STEPS_ASIDE;
         return new AttemptRecord(InboxEvent.Kind.FAILED, result.outcome(), failures, next, aside, false,
                 null);
     }
@@ -68,16 +68,16 @@ public record AttemptRecord(InboxEvent.Kind kind, String outcome, int failures, 
     }
 
     /** Whether the next webhooks in the line may continue. */
-    boolean freesTheLine(QueuedWebhook pending) {
-        return !pending.aside && (isEnd() || aside);
+    boolean freesTheLine(QueuedWebhook webhook) {
+        return !webhook.aside && (isEnd() || aside);
     }
 
     /** Returns the job that stores this record. Its result is whether the webhook still existed. */
-    Job<Boolean> job(QueuedWebhook pending) {
+    Job<Boolean> job(QueuedWebhook webhook) {
         return tx -> isEnd()
-                ? WebhookRows.end(tx, pending,
+                ? WebhookRows.end(tx, webhook,
                         kind == InboxEvent.Kind.DELIVERED ? WebhookState.DELIVERED : WebhookState.DEAD,
                         outcome, answer == null ? null : answer.kept())
-                : WebhookRows.retry(tx, pending.seq, failures, next, aside, pending.refused, outcome);
+                : WebhookRows.retry(tx, webhook.seq, failures, next, aside, webhook.refused, outcome);
     }
 }

@@ -22,14 +22,14 @@ final class Attempts {
 
     private final InboxSetup setup;
     private final InboxReads reads;
-    private final LeaseTerm tenure;
+    private final LeaseTerm term;
     private final Map<Long, Attempt> running = new HashMap<>();
 
     /** @param reads reads contents that are no longer in memory */
-    Attempts(InboxSetup setup, InboxReads reads, LeaseTerm tenure) {
+    Attempts(InboxSetup setup, InboxReads reads, LeaseTerm term) {
         this.setup = setup;
         this.reads = reads;
-        this.tenure = tenure;
+        this.term = term;
     }
 
     /**
@@ -43,17 +43,17 @@ final class Attempts {
      * Sends a webhook. One callback runs on the dispatcher's thread if the lease term lasts: {@code unread}
      * if nothing was sent.
      */
-    void start(QueuedWebhook pending, Consumer<Ending> ended, Runnable unread) {
-        WebhookBody content = pending.content;
+    void start(QueuedWebhook webhook, Consumer<Ending> ended, Runnable unread) {
+        WebhookBody content = webhook.content;
         if (content != null) {
-            send(pending, content, ended);
+            send(webhook, content, ended);
             return;
         }
-        reads.content(pending.seq)
-                .subscribe(tenure.only((WebhookBody read) -> send(pending, read, ended)),
-                        tenure.only((Throwable failed) -> {
+        reads.content(webhook.seq)
+                .subscribe(term.only((WebhookBody read) -> send(webhook, read, ended)),
+                        term.only((Throwable failed) -> {
                             log.atWarn()
-                                    .addKeyValue("id", pending.id)
+                                    .addKeyValue("id", webhook.id)
                                     .addKeyValue("reason", failed.getMessage())
                                     .log("stored webhook could not be read");
                             unread.run();
@@ -61,21 +61,21 @@ final class Attempts {
     }
 
     /** Sends on the caller's loop, if it still runs. */
-    private void send(QueuedWebhook pending, WebhookBody content, Consumer<Ending> ended) {
-        pending.reserved = false;
-        Consumer<Ending> told = tenure.only((Ending ending) -> {
-            running.remove(pending.seq);
+    private void send(QueuedWebhook webhook, WebhookBody content, Consumer<Ending> ended) {
+        webhook.reserved = false;
+        Consumer<Ending> told = term.only((Ending ending) -> {
+            running.remove(webhook.seq);
             ended.accept(ending);
         });
-        EventLoop callers = pending.loop;
+        EventLoop callers = webhook.loop;
         EventLoop loop = callers == null || callers.isShuttingDown() ? setup.loops().next() : callers;
-        pending.loop = null;
-        var attempt = new Attempt(loop, setup.delivery().relayTo(pending.runtime),
+        webhook.loop = null;
+        var attempt = new Attempt(loop, setup.delivery().relayTo(webhook.runtime),
                 StoredFields.decode(content.fields),
-                new Numbered(pending.id, pending.begun), BodySource.of(content, reads.files()),
-                Attempt.timeout(setup.config().attemptTimeout(), pending.begun, content.size).toNanos(),
+                new Numbered(webhook.id, webhook.begun), BodySource.of(content, reads.files()),
+                Attempt.timeout(setup.config().attemptTimeout(), webhook.begun, content.size).toNanos(),
                 (result, answer) -> told.accept(new Ending(result, answer)));
-        running.put(pending.seq, attempt);
+        running.put(webhook.seq, attempt);
         attempt.start();
     }
 

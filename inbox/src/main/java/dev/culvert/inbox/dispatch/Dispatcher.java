@@ -55,7 +55,7 @@ public final class Dispatcher implements CommitListener {
     private final Sinks.Many<InboxEvent> events = Sinks.many().multicast().directBestEffort();
     /** The time until which this process may begin attempts, by the clock; 0: it may not. */
     private volatile long holdingUntil;
-    private final LeaseTerm tenure;
+    private final LeaseTerm term;
     /** Runs when no attempt is in progress; set while draining. Null: attempts begin. */
     private @Nullable Runnable drained;
 
@@ -64,8 +64,8 @@ public final class Dispatcher implements CommitListener {
         this.commits = commits;
         this.reads = reads;
         this.meters = meters;
-        this.tenure = new LeaseTerm(commits, thread, this::stop);
-        this.attempts = new Attempts(setup, reads, tenure);
+        this.term = new LeaseTerm(commits, thread, this::stop);
+        this.attempts = new Attempts(setup, reads, term);
         this.plan = new DispatchPlan(setup.config().maxAttempts());
     }
 
@@ -111,7 +111,7 @@ public final class Dispatcher implements CommitListener {
     /** Starts delivery: this process holds the lease until {@code until}. */
     public void took(List<SourceKey> sources, Set<String> paused, long until) {
         stop(); // the lease may have been lost and taken again between two checks
-        tenure.next();
+        term.next();
         plan.clear();
         plan.pause(paused);
         sources.forEach(plan::found);
@@ -132,29 +132,29 @@ public final class Dispatcher implements CommitListener {
         if (!isHolding()) {
             return;
         }
-        tenure.next();
+        term.next();
         holdingUntil = 0;
         attempts.abandon(STOPPING);
         plan.flying().forEach(Dispatcher::letGo);
         plan.clear();
     }
 
-    public void stored(QueuedWebhook pending) {
-        emit(Kind.STORED, pending, "");
-        if (!isHolding() || drained != null || !plan.stored(pending)) {
-            pending.accept();
-            pending.drop();
+    public void stored(QueuedWebhook webhook) {
+        emit(Kind.STORED, webhook, "");
+        if (!isHolding() || drained != null || !plan.stored(webhook)) {
+            webhook.accept();
+            webhook.drop();
             return;
         }
         pump();
-        if (plan.underWay(pending.seq) != null) {
+        if (plan.underWay(webhook.seq) != null) {
             return;
         }
-        if (!plan.isFlowing(pending, now())) {
-            pending.accept();
-            pending.drop();
-        } else if (pending.content != null && !pending.content.mayWait()) {
-            pending.drop(); // it is read again at its turn
+        if (!plan.isFlowing(webhook, now())) {
+            webhook.accept();
+            webhook.drop();
+        } else if (webhook.content != null && !webhook.content.mayWait()) {
+            webhook.drop(); // it is read again at its turn
         }
     }
 
@@ -210,9 +210,9 @@ public final class Dispatcher implements CommitListener {
         }
     }
 
-    public void emit(Kind kind, QueuedWebhook pending, String outcome) {
+    public void emit(Kind kind, QueuedWebhook webhook, String outcome) {
         events.tryEmitNext(
-                new InboxEvent(kind, pending.id, pending.runtime, pending.source, pending.begun, outcome));
+                new InboxEvent(kind, webhook.id, webhook.runtime, webhook.source, webhook.begun, outcome));
     }
 
     // ---- sending ----
@@ -224,7 +224,7 @@ public final class Dispatcher implements CommitListener {
         }
         if (isHolding() && plan.isSetBack(now())) {
             log.atWarn().log("the clock was set back: webhooks that wait for a later time are due earlier");
-            tenure.<Boolean>write(tx -> WebhookRows.boundDue(tx), 0, done -> {}, () -> {});
+            term.<Boolean>write(tx -> WebhookRows.boundDue(tx), 0, done -> {}, () -> {});
         }
         while (isHolding() && now() < holdingUntil) {
             QueuedWebhook next = plan.next(now(), setup.delivery()::isReachable);
@@ -261,71 +261,71 @@ public final class Dispatcher implements CommitListener {
     }
 
     private void read(DispatchPlan.Load load) {
-        reads.load(load).subscribe(tenure.only((List<QueuedWebhook> rows) -> {
+        reads.load(load).subscribe(term.only((List<QueuedWebhook> rows) -> {
             plan.loaded(load, rows);
             pump();
-        }), tenure.only((Throwable failed) -> {
+        }), term.only((Throwable failed) -> {
             plan.loadFailed(load, now() + AGAIN_MILLIS);
             sleep();
         }));
     }
 
     /** Stores the attempt's number before it is sent, so that no repetition reuses it. */
-    private void begin(QueuedWebhook pending) {
-        pending.attemptBegan = now();
-        if (pending.reserved) {
-            launch(pending);
+    private void begin(QueuedWebhook webhook) {
+        webhook.attemptBegan = now();
+        if (webhook.reserved) {
+            launch(webhook);
             return;
         }
-        tenure.<Boolean>write(tx -> WebhookRows.begin(tx, pending.seq), 0, there -> {
+        term.<Boolean>write(tx -> WebhookRows.begin(tx, webhook.seq), 0, there -> {
             if (there) {
-                pending.begun++;
-                pending.reserved = true;
-                launch(pending);
+                webhook.begun++;
+                webhook.reserved = true;
+                launch(webhook);
             } else {
-                gone(pending);
+                gone(webhook);
             }
-        }, () -> postpone(pending));
+        }, () -> postpone(webhook));
     }
 
-    private void launch(QueuedWebhook pending) {
-        attempts.start(pending, ending -> ended(pending, ending.result(), ending.answer()),
-                () -> postpone(pending));
+    private void launch(QueuedWebhook webhook) {
+        attempts.start(webhook, ending -> ended(webhook, ending.result(), ending.answer()),
+                () -> postpone(webhook));
     }
 
-    private void ended(QueuedWebhook pending, AttemptResult result, @Nullable StoredAnswer answer) {
+    private void ended(QueuedWebhook webhook, AttemptResult result, @Nullable StoredAnswer answer) {
         if (result.wasAnswered()) {
-            plan.took(pending, now() - pending.attemptBegan);
+            plan.took(webhook, now() - webhook.attemptBegan);
         }
-        tellName(pending, result);
+        tellName(webhook, result);
         switch (result) {
             case AttemptResult.Accepted accepted -> {
-                plan.answered(pending);
-                answer(pending, answer);
-                settle(pending, AttemptRecord.delivered(pending, accepted.outcome(), answer));
+                plan.answered(webhook);
+                answer(webhook, answer);
+                settle(webhook, AttemptRecord.delivered(webhook, accepted.outcome(), answer));
             }
             case AttemptResult.Rejected rejected -> {
-                plan.answered(pending);
-                answer(pending, answer);
-                settle(pending, AttemptRecord.rejected(pending, rejected.outcome()));
+                plan.answered(webhook);
+                answer(webhook, answer);
+                settle(webhook, AttemptRecord.rejected(webhook, rejected.outcome()));
             }
-            case AttemptResult.Failed failed -> fail(pending, failed);
+            case AttemptResult.Failed failed -> fail(webhook, failed);
             case AttemptResult.Lost lost -> {
-                note(pending, lost.outcome());
-                if (++pending.lost > MAX_LOST) {
-                    fail(pending, new AttemptResult.Failed(lost.outcome(), null));
-                } else if (setup.delivery().isReachable(pending.runtime)) {
-                    postpone(pending);
+                note(webhook, lost.outcome());
+                if (++webhook.lost > MAX_LOST) {
+                    fail(webhook, new AttemptResult.Failed(lost.outcome(), null));
+                } else if (setup.delivery().isReachable(webhook.runtime)) {
+                    postpone(webhook);
                 } else {
-                    wait(pending);
+                    wait(webhook);
                 }
             }
-            case AttemptResult.Refused refused -> refuse(pending, refused);
-            case AttemptResult.Forbidden forbidden -> forbid(pending, forbidden, answer);
+            case AttemptResult.Refused refused -> refuse(webhook, refused);
+            case AttemptResult.Forbidden forbidden -> forbid(webhook, forbidden, answer);
             case AttemptResult.Away away -> {
-                pending.reserved = true;
-                note(pending, away.outcome());
-                wait(pending);
+                webhook.reserved = true;
+                note(webhook, away.outcome());
+                wait(webhook);
             }
         }
     }
@@ -334,156 +334,156 @@ public final class Dispatcher implements CommitListener {
      * Stores the reason for the wait and the number of refusals, for operators only: when the reason changes,
      * each of the first refusals, and further ones now and then.
      */
-    private void note(QueuedWebhook pending, String obstacle) {
-        boolean counts = pending.refused <= REFUSALS_STORED
-                || now() - pending.refusedStored >= REFUSALS_STORED_MILLIS;
-        if (!obstacle.equals(pending.obstacle) || pending.refused > 0 && counts) {
-            pending.obstacle = obstacle;
-            pending.refusedStored = now();
-            int refused = pending.refused;
-            boolean unsent = pending.reserved;
-            commits.<Boolean>submit(tx -> WebhookRows.note(tx, pending.seq, obstacle, refused, unsent), 0,
+    private void note(QueuedWebhook webhook, String obstacle) {
+        boolean counts = webhook.refused <= REFUSALS_STORED
+                || now() - webhook.refusedStored >= REFUSALS_STORED_MILLIS;
+        if (!obstacle.equals(webhook.obstacle) || webhook.refused > 0 && counts) {
+            webhook.obstacle = obstacle;
+            webhook.refusedStored = now();
+            int refused = webhook.refused;
+            boolean unsent = webhook.reserved;
+            commits.<Boolean>submit(tx -> WebhookRows.note(tx, webhook.seq, obstacle, refused, unsent), 0,
                     noted -> {}, failed -> {});
         }
     }
 
     /** Stores whether the name of a source resolves that never accepted a webhook, for its quota. */
-    private void tellName(QueuedWebhook pending, AttemptResult result) {
-        Boolean resolves = pending.known ? null : result.resolves();
-        if (resolves != null && !resolves.equals(pending.resolves)) {
-            pending.resolves = resolves;
+    private void tellName(QueuedWebhook webhook, AttemptResult result) {
+        Boolean resolves = webhook.known ? null : result.resolves();
+        if (resolves != null && !resolves.equals(webhook.resolves)) {
+            webhook.resolves = resolves;
             commits.<Boolean>submit(tx -> {
-                tx.named(pending.runtime, pending.source, resolves);
+                tx.named(webhook.runtime, webhook.source, resolves);
                 return true;
             }, 0, told -> {}, failed -> {});
         }
     }
 
-    private void refuse(QueuedWebhook pending, AttemptResult.Refused result) {
-        plan.resolved(pending, !result.nameless(), now());
-        pending.refused++;
-        pending.reserved = true; // this number was not sent
-        if (plan.isGivenUp(pending, now())) {
-            pending.accept();
-            settle(pending, AttemptRecord.givenUp(pending, result.outcome()));
+    private void refuse(QueuedWebhook webhook, AttemptResult.Refused result) {
+        plan.resolved(webhook, !result.nameless(), now());
+        webhook.refused++;
+        webhook.reserved = true; // this number was not sent
+        if (plan.isGivenUp(webhook, now())) {
+            webhook.accept();
+            settle(webhook, AttemptRecord.givenUp(webhook, result.outcome()));
             return;
         }
-        note(pending, result.outcome());
-        postpone(pending);
+        note(webhook, result.outcome());
+        postpone(webhook);
     }
 
     /** Passes the refusal to the caller. The webhook is kept for a while, in case the policy is wrong. */
-    private void forbid(QueuedWebhook pending, AttemptResult.Forbidden result,
+    private void forbid(QueuedWebhook webhook, AttemptResult.Forbidden result,
             @Nullable StoredAnswer answer) {
         if (answer != null) {
-            pending.waiters.forEach(waiter -> waiter.answered(answer));
-            pending.waiters.clear();
+            webhook.waiters.forEach(waiter -> waiter.answered(answer));
+            webhook.waiters.clear();
         }
-        letGo(pending);
-        pending.refused++;
-        pending.reserved = true; // this number did not reach the event source
-        if (plan.isForbiddenForGood(pending, now())) {
-            settle(pending, AttemptRecord.givenUp(pending, result.outcome()));
+        letGo(webhook);
+        webhook.refused++;
+        webhook.reserved = true; // this number did not reach the event source
+        if (plan.isForbiddenForGood(webhook, now())) {
+            settle(webhook, AttemptRecord.givenUp(webhook, result.outcome()));
             return;
         }
-        note(pending, result.outcome());
-        plan.forbidden(pending, now());
+        note(webhook, result.outcome());
+        plan.forbidden(webhook, now());
         pump();
     }
 
-    private void fail(QueuedWebhook pending, AttemptResult.Failed result) {
-        plan.failed(pending, now(), result.asked());
-        pending.accept();
-        settle(pending, AttemptRecord.failed(pending, result, now()));
+    private void fail(QueuedWebhook webhook, AttemptResult.Failed result) {
+        plan.failed(webhook, now(), result.asked());
+        webhook.accept();
+        settle(webhook, AttemptRecord.failed(webhook, result, now()));
     }
 
-    private static void answer(QueuedWebhook pending, @Nullable StoredAnswer answer) {
+    private static void answer(QueuedWebhook webhook, @Nullable StoredAnswer answer) {
         if (answer != null) {
-            pending.answer = answer;
-            pending.waiters.forEach(waiter -> waiter.answered(answer));
-            pending.waiters.clear();
+            webhook.answer = answer;
+            webhook.waiters.forEach(waiter -> waiter.answered(answer));
+            webhook.waiters.clear();
         }
-        pending.accept();
+        webhook.accept();
     }
 
     /** Postpones a webhook whose source accepts nothing now. */
-    private void postpone(QueuedWebhook pending) {
-        if (pending.withdrawn) {
-            gone(pending);
+    private void postpone(QueuedWebhook webhook) {
+        if (webhook.withdrawn) {
+            gone(webhook);
             return;
         }
-        letGo(pending);
-        plan.refused(pending, now());
+        letGo(webhook);
+        plan.refused(webhook, now());
         pump();
     }
 
     /** Lets a webhook wait for its runtime, which is away. */
-    private void wait(QueuedWebhook pending) {
-        if (pending.withdrawn) {
-            gone(pending);
+    private void wait(QueuedWebhook webhook) {
+        if (webhook.withdrawn) {
+            gone(webhook);
             return;
         }
-        letGo(pending);
-        plan.away(pending);
+        letGo(webhook);
+        plan.away(webhook);
         pump();
     }
 
-    private void gone(QueuedWebhook pending) {
-        letGo(pending);
-        plan.ended(pending);
+    private void gone(QueuedWebhook webhook) {
+        letGo(webhook);
+        plan.ended(webhook);
         pump();
     }
 
-    private static void letGo(QueuedWebhook pending) {
-        pending.accept();
-        pending.drop();
+    private static void letGo(QueuedWebhook webhook) {
+        webhook.accept();
+        webhook.drop();
     }
 
     /**
      * Stores the result. The next webhooks continue only when it is on disk, so that after a crash none of
      * them was sent before its repetition.
      */
-    private void settle(QueuedWebhook pending, AttemptRecord settlement) {
-        pending.drop();
-        List<QueuedWebhook> outOfOrder = settlement.passes() ? plan.outOfOrder(pending) : List.of();
-        QueuedWebhook after = settlement.freesTheLine(pending) ? plan.follower(pending, now()) : null;
+    private void settle(QueuedWebhook webhook, AttemptRecord record) {
+        webhook.drop();
+        List<QueuedWebhook> outOfOrder = record.passes() ? plan.outOfOrder(webhook) : List.of();
+        QueuedWebhook after = record.freesTheLine(webhook) ? plan.follower(webhook, now()) : null;
         QueuedWebhook follower = after == null || after.reserved ? null : after;
         List<Boolean> reserved = new ArrayList<>(1);
-        Runnable again = tenure.only(() -> settle(pending, settlement));
-        tenure.<Boolean>write(tx -> {
+        Runnable again = term.only(() -> settle(webhook, record));
+        term.<Boolean>write(tx -> {
             reserved.clear();
             for (QueuedWebhook out : outOfOrder) {
                 WebhookRows.stepAside(tx, out.seq);
             }
-            boolean there = settlement.job(pending).run(tx);
+            boolean there = record.job(webhook).run(tx);
             reserved.add(follower != null && WebhookRows.begin(tx, follower.seq));
             return there;
-        }, settlement.answer() == null ? 0 : settlement.answer().body().length, there -> {
+        }, record.answer() == null ? 0 : record.answer().body().length, there -> {
             if (follower != null && reserved.getFirst()) {
                 follower.begun++;
                 follower.reserved = true;
             }
-            if (settlement.passes()) {
-                plan.passed(pending, now(), outOfOrder);
+            if (record.passes()) {
+                plan.passed(webhook, now(), outOfOrder);
             }
-            settled(pending, settlement, there);
+            settled(webhook, record, there);
         }, () -> thread.later(again, AGAIN_MILLIS));
     }
 
-    private void settled(QueuedWebhook pending, AttemptRecord settlement, boolean there) {
-        boolean wasAside = pending.aside;
-        pending.failures = settlement.failures();
-        pending.early = false;
-        if (!there || settlement.isEnd()) {
-            plan.ended(pending);
+    private void settled(QueuedWebhook webhook, AttemptRecord record, boolean there) {
+        boolean wasAside = webhook.aside;
+        webhook.failures = record.failures();
+        webhook.early = false;
+        if (!there || record.isEnd()) {
+            plan.ended(webhook);
         } else {
-            pending.next = settlement.next();
-            pending.aside = settlement.aside();
-            plan.retried(pending, wasAside);
+            webhook.next = record.next();
+            webhook.aside = record.aside();
+            plan.retried(webhook, wasAside);
         }
         if (there) {
-            meters.settled(settlement.kind(), now() - pending.stored);
-            emit(settlement.kind(), pending, settlement.outcome());
+            meters.settled(record.kind(), now() - webhook.stored);
+            emit(record.kind(), webhook, record.outcome());
         }
         pump();
     }

@@ -15,7 +15,7 @@ final class IntakeTimeout {
     static final long SHORT = TimeUnit.SECONDS.toNanos(10);
     /** The number of bytes that add a second. */
     static final int RATE = 64 << 10;
-    static final long MOST = TimeUnit.MINUTES.toNanos(10);
+    static final long MAX = TimeUnit.MINUTES.toNanos(10);
     private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
 
     private long waited = SHORT;
@@ -35,7 +35,7 @@ final class IntakeTimeout {
         if (writing && earned + own <= waited) {
             own += SECOND;
         }
-        long left = Math.min(MOST, earned + own) - waited;
+        long left = Math.min(MAX, earned + own) - waited;
         long more = Math.clamp(left, 0, SHORT);
         waited += more;
         return more;

@@ -35,7 +35,7 @@ public record InboxConfig(
         @Setting(value = "How long webhooks that could not be delivered are kept for a replay", byDefault = "30d", accepts = "1h..365d") Duration keepDead,
         @Setting(value = "How long delivered webhooks are remembered, to know a duplicate and for a replay", byDefault = "24h", accepts = "1m..30d") Duration keepDelivered,
         @Setting(value = "What the content of delivered webhooks may take up; the oldest goes first, and can't be replayed any more", byDefault = "256MiB") ByteSize keepDeliveredBytes) {
-    private static final long LEAST = 1 << 20;
+    private static final long MIN = 1 << 20;
 
     public InboxConfig {
         atLeast("maxRuntimeBytes", maxRuntimeBytes);
@@ -61,7 +61,7 @@ public record InboxConfig(
     }
 
     private static void atLeast(String key, ByteSize size) {
-        require(key, size.bytes() >= LEAST, "1MiB or more");
+        require(key, size.bytes() >= MIN, "1MiB or more");
     }
 
     private static boolean within(Duration value, Duration least, Duration most) {

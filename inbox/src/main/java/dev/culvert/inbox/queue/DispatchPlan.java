@@ -103,9 +103,9 @@ public final class DispatchPlan {
     }
 
     /** Adds a stored webhook. Returns false if it stays on disk until its turn. */
-    public boolean stored(QueuedWebhook pending) {
-        SourceQueue source = source(new SourceKey(pending.runtime, pending.source, pending.ordered));
-        boolean added = source.add(pending);
+    public boolean stored(QueuedWebhook webhook) {
+        SourceQueue source = source(new SourceKey(webhook.runtime, webhook.source, webhook.ordered));
+        boolean added = source.add(webhook);
         enqueue(source);
         return added;
     }
@@ -187,70 +187,70 @@ public final class DispatchPlan {
     }
 
     /**
-     * Returns the next webhook of an ordered source's queue, if it can be sent at once after {@code pending}.
+     * Returns the next webhook of an ordered source's queue, if it can be sent at once after {@code webhook}.
      */
-    public @Nullable QueuedWebhook follower(QueuedWebhook pending, long now) {
-        SourceQueue source = queueOf(pending);
-        QueuedWebhook next = source == null || !source.ordered || source.paused || pending.probing
+    public @Nullable QueuedWebhook follower(QueuedWebhook webhook, long now) {
+        SourceQueue source = queueOf(webhook);
+        QueuedWebhook next = source == null || !source.ordered || source.paused || webhook.probing
                 ? null
                 : source.follower();
         return next == null || !next.isDue(now) ? null : next;
     }
 
-    /** Returns the webhooks that leave the order once {@code pending} has its final response. */
-    public List<QueuedWebhook> outOfOrder(QueuedWebhook pending) {
-        SourceQueue source = queueOf(pending);
-        return source == null ? List.of() : source.outOfOrder(pending);
+    /** Returns the webhooks that leave the order once {@code webhook} has its final response. */
+    public List<QueuedWebhook> outOfOrder(QueuedWebhook webhook) {
+        SourceQueue source = queueOf(webhook);
+        return source == null ? List.of() : source.outOfOrder(webhook);
     }
 
     /**
      * A webhook in progress has its final response, and {@code outOfOrder} leave the order. Both are on disk.
      */
-    public void passed(QueuedWebhook pending, long now, List<QueuedWebhook> outOfOrder) {
-        SourceQueue source = queueOf(pending);
+    public void passed(QueuedWebhook webhook, long now, List<QueuedWebhook> outOfOrder) {
+        SourceQueue source = queueOf(webhook);
         if (source != null) {
-            source.passed(pending, now, outOfOrder);
+            source.passed(webhook, now, outOfOrder);
         }
     }
 
     /** An attempt failed. */
-    public void failed(QueuedWebhook pending, long now, @Nullable Duration asked) {
-        SourceQueue source = queueOf(pending);
+    public void failed(QueuedWebhook webhook, long now, @Nullable Duration asked) {
+        SourceQueue source = queueOf(webhook);
         if (source != null) {
             source.answered();
-            source.failed(pending, now, asked);
+            source.failed(webhook, now, asked);
         }
     }
 
     /** Records the duration of an attempt that reached its event source, or may have. */
-    public void took(QueuedWebhook pending, long millis) {
-        quick.took(name(pending.runtime, pending.source), millis);
+    public void took(QueuedWebhook webhook, long millis) {
+        quick.took(name(webhook.runtime, webhook.source), millis);
     }
 
     /** The webhook is delivered, dead or deleted. */
-    public void ended(QueuedWebhook pending) {
-        land(pending, source -> source.leave(pending.aside));
+    public void ended(QueuedWebhook webhook) {
+        land(webhook, source -> source.leave(webhook.aside));
     }
 
     /** The webhook is tried again at its time, and possibly stands aside from now on. */
-    public void retried(QueuedWebhook pending, boolean wasAside) {
-        land(pending, source -> {
+    public void retried(QueuedWebhook webhook, boolean wasAside) {
+        land(webhook, source -> {
             source.answered();
-            source.putBack(pending, wasAside);
+            source.putBack(webhook, wasAside);
         });
     }
 
     /** The webhook's source accepts nothing now. It is tried again soon, with one webhook at a time. */
-    public void refused(QueuedWebhook pending, long now) {
-        land(pending, source -> {
+    public void refused(QueuedWebhook webhook, long now) {
+        land(webhook, source -> {
             source.refused(now);
-            askAgain(source, pending, now);
+            askAgain(source, webhook, now);
         });
     }
 
     /** Records whether the source's name resolves in the cluster, as a refused attempt found. */
-    public void resolved(QueuedWebhook pending, boolean named, long now) {
-        SourceQueue source = queueOf(pending);
+    public void resolved(QueuedWebhook webhook, boolean named, long now) {
+        SourceQueue source = queueOf(webhook);
         if (source != null) {
             source.resolved(named, now);
         }
@@ -259,54 +259,54 @@ public final class DispatchPlan {
     /**
      * The cluster's policy refuses the webhook. Its source is tried again like one that refuses connections.
      */
-    public void forbidden(QueuedWebhook pending, long now) {
-        land(pending, source -> {
+    public void forbidden(QueuedWebhook webhook, long now) {
+        land(webhook, source -> {
             source.forbidden(now);
-            askAgain(source, pending, now);
+            askAgain(source, webhook, now);
         });
     }
 
-    private static void askAgain(SourceQueue source, QueuedWebhook pending, long now) {
+    private static void askAgain(SourceQueue source, QueuedWebhook webhook, long now) {
         source.gate(now + (source.refusals < MANY_REFUSALS ? PROBE : SLOW_PROBE));
-        source.putBack(pending, pending.aside);
+        source.putBack(webhook, webhook.aside);
     }
 
     /** Whether the cluster's policy has refused the source for so long that the webhook is given up. */
-    public boolean isForbiddenForGood(QueuedWebhook pending, long now) {
-        SourceQueue source = queueOf(pending);
-        return source != null && source.isForbiddenForGood(pending, now);
+    public boolean isForbiddenForGood(QueuedWebhook webhook, long now) {
+        SourceQueue source = queueOf(webhook);
+        return source != null && source.isForbiddenForGood(webhook, now);
     }
 
     /** Whether the source has refused for so long that the webhook is given up. */
-    public boolean isGivenUp(QueuedWebhook pending, long now) {
-        SourceQueue source = queueOf(pending);
-        return source != null && source.isGivenUp(pending, now);
+    public boolean isGivenUp(QueuedWebhook webhook, long now) {
+        SourceQueue source = queueOf(webhook);
+        return source != null && source.isGivenUp(webhook, now);
     }
 
     /** The webhook's runtime is not connected. */
-    public void away(QueuedWebhook pending) {
-        land(pending, source -> {
+    public void away(QueuedWebhook webhook) {
+        land(webhook, source -> {
             source.runtime.away = true;
-            source.putBack(pending, pending.aside);
+            source.putBack(webhook, webhook.aside);
             acceptAll(source.runtime);
         });
     }
 
     /** The event source responded, with any status. */
-    public void answered(QueuedWebhook pending) {
-        SourceQueue source = queueOf(pending);
+    public void answered(QueuedWebhook webhook) {
+        SourceQueue source = queueOf(webhook);
         if (source != null) {
             source.answered();
         }
     }
 
-    private void land(QueuedWebhook pending, Consumer<SourceQueue> how) {
-        SourceQueue source = queueOf(pending);
-        if (flying.remove(pending.seq) != null && source != null) {
+    private void land(QueuedWebhook webhook, Consumer<SourceQueue> how) {
+        SourceQueue source = queueOf(webhook);
+        if (flying.remove(webhook.seq) != null && source != null) {
             RuntimeQueue runtime = source.runtime;
             turns.remove(runtime);
             runtime.flying--;
-            if (pending.unproven) {
+            if (webhook.unproven) {
                 runtime.unprovenFlying--;
                 SourceQueue waiting = runtime.unproven.poll();
                 if (waiting != null) {
@@ -354,8 +354,8 @@ public final class DispatchPlan {
     }
 
     /** Whether a stored webhook will be sent soon, so that its caller may wait. */
-    public boolean isFlowing(QueuedWebhook pending, long now) {
-        SourceQueue source = queueOf(pending);
+    public boolean isFlowing(QueuedWebhook webhook, long now) {
+        SourceQueue source = queueOf(webhook);
         if (source == null || source.runtime.away || source.isHeldBack(now) || source.refusals > 0) {
             return false;
         }
@@ -426,9 +426,9 @@ public final class DispatchPlan {
         });
     }
 
-    private @Nullable SourceQueue queueOf(QueuedWebhook pending) {
-        RuntimeQueue runtime = runtimes.get(pending.runtime);
-        return runtime == null ? null : runtime.sources.get(pending.source);
+    private @Nullable SourceQueue queueOf(QueuedWebhook webhook) {
+        RuntimeQueue runtime = runtimes.get(webhook.runtime);
+        return runtime == null ? null : runtime.sources.get(webhook.source);
     }
 
     private void enqueue(SourceQueue source) {

@@ -36,7 +36,7 @@ final class Probes {
     /**
      * The maximum of that number, for a source that gave a final response after as long a row of failures.
      */
-    static final int MOST_IN_A_ROW = 2 * SourceQueue.WINDOW;
+    static final int MAX_IN_A_ROW = 2 * SourceQueue.WINDOW;
     /**
      * The number of failed probes after which one probe follows each pause: a source that is down gets few
      * attempts.
@@ -64,13 +64,13 @@ final class Probes {
     private int failures = FAILURES;
 
     /** A webhook of the queue failed or timed out at the source. */
-    void failed(QueuedWebhook pending, long now, @Nullable Duration asked) {
+    void failed(QueuedWebhook webhook, long now, @Nullable Duration asked) {
         boolean wary = now < waryUntil;
         failures = wary ? 1 : FAILURES;
         mostInARow = wary ? mostInARow : IN_A_ROW;
-        pending.suspect = true;
-        pending.suspectAgain |= pending.early;
-        if (pending.probing && ++failed >= mostInARow
+        webhook.suspect = true;
+        webhook.suspectAgain |= webhook.early;
+        if (webhook.probing && ++failed >= mostInARow
                 && (failed % IN_A_ROW == 0 || failed > Math.max(mostInARow, SEARCHED))) {
             notBefore = now + Math.min(PAUSE << Math.min(pauses, 16), LONGEST_PAUSE);
             pauses++;
@@ -116,11 +116,11 @@ final class Probes {
      *
      * @param line the webhooks that stay in the queue
      */
-    void passed(QueuedWebhook pending, long now, Collection<QueuedWebhook> line) {
-        if (pending.probing) {
+    void passed(QueuedWebhook webhook, long now, Collection<QueuedWebhook> line) {
+        if (webhook.probing) {
             waryUntil = now + WARY;
             failures = 1;
-            mostInARow = Math.max(mostInARow, Math.min(LONGER * failed, MOST_IN_A_ROW));
+            mostInARow = Math.max(mostInARow, Math.min(LONGER * failed, MAX_IN_A_ROW));
         }
         for (QueuedWebhook waiting : line) {
             waiting.early |= waiting.failures > 0;

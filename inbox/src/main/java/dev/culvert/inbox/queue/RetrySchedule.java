@@ -16,12 +16,12 @@ public final class RetrySchedule {
     private static final Duration EVERY = Duration.ofHours(10);
     private static final Duration UNTIL = Duration.ofDays(7);
     /** The minimum time between attempts, for attempts that took longer than the step to the next. */
-    private static final Duration LEAST = Duration.ofSeconds(1);
+    private static final Duration MIN = Duration.ofSeconds(1);
     /**
      * The maximum wait that an event source may request. With a longer one, it could decide when its webhooks
      * die.
      */
-    private static final Duration MOST_ASKED = Duration.ofHours(1);
+    private static final Duration MAX_ASKED = Duration.ofHours(1);
     private static final List<Duration> STEPS = steps();
     /** The longest time between two attempts. */
     public static final Duration LONGEST = EVERY;
@@ -46,7 +46,7 @@ public final class RetrySchedule {
         }
         // The clock may have been set back since the attempt began.
         long next = Math.max(Math.min(begun, now) + STEPS.get(failures - 1).toMillis(),
-                now + LEAST.toMillis());
+                now + MIN.toMillis());
         if (asked == null) {
             return next;
         }
@@ -58,7 +58,7 @@ public final class RetrySchedule {
      * stays if it is in the future.
      */
     public static long unchanged(long next, long now, @Nullable Duration asked) {
-        return Math.max(bounded(next, now), now + (asked == null ? LEAST.toMillis() : waiting(asked)));
+        return Math.max(bounded(next, now), now + (asked == null ? MIN.toMillis() : waiting(asked)));
     }
 
     /** Returns a stored time, or {@code now} if the clock was set back since: no wait is as long. */
@@ -68,7 +68,7 @@ public final class RetrySchedule {
 
     /** Returns the requested wait in milliseconds, within the maximum. */
     static long waiting(Duration asked) {
-        return Math.min(asked.toMillis(), MOST_ASKED.toMillis());
+        return Math.min(asked.toMillis(), MAX_ASKED.toMillis());
     }
 
     private static List<Duration> steps() {

@@ -17,7 +17,7 @@ public final class SourceQueue {
     /** The number of webhooks read at once. Enough to deliver while the next are read. */
     public static final int WINDOW = 64;
     /** The queue length from which no more are read, even if all failed. At most one more window is held. */
-    static final int MOST_LOADED = Probes.MOST_IN_A_ROW;
+    static final int MAX_LOADED = Probes.MAX_IN_A_ROW;
     /** The maximum number of concurrent attempts at an unordered source. */
     static final int UNORDERED = 8;
     private static final long NEVER = Long.MAX_VALUE;
@@ -30,7 +30,7 @@ public final class SourceQueue {
      * Give it up only if the source has also refused for at least this long, so it can recover from an
      * outage.
      */
-    private static final long LEAST_REFUSED = Duration.ofDays(1).toMillis();
+    private static final long MIN_REFUSED = Duration.ofDays(1).toMillis();
     /**
      * The shorter time for a source that never accepted a webhook and whose name does not resolve: it was
      * invented or mistyped.
@@ -47,8 +47,8 @@ public final class SourceQueue {
     final boolean ordered;
     private final TreeMap<Long, QueuedWebhook> line = new TreeMap<>();
     private final TreeSet<QueuedWebhook> aside = new TreeSet<>(
-            Comparator.comparingLong((QueuedWebhook pending) -> pending.next)
-                    .thenComparingLong(pending -> pending.seq));
+            Comparator.comparingLong((QueuedWebhook webhook) -> webhook.next)
+                    .thenComparingLong(webhook -> webhook.seq));
     /** The highest sequence number that was in the line. The next read starts after it. */
     private long lastSeq;
     private boolean moreInLine;
@@ -89,14 +89,14 @@ public final class SourceQueue {
     }
 
     /** Adds a stored webhook. Returns false if it stays on disk for now. */
-    boolean add(QueuedWebhook pending) {
+    boolean add(QueuedWebhook webhook) {
         missedInLine |= loadingLine;
         if (moreInLine || loadingLine || line.size() >= WINDOW) {
             moreInLine = true;
             return false;
         }
-        line.put(pending.seq, pending);
-        lastSeq = pending.seq;
+        line.put(webhook.seq, webhook);
+        lastSeq = webhook.seq;
         return true;
     }
 
@@ -113,7 +113,7 @@ public final class SourceQueue {
 
     /** Whether to read the line after {@link #lastSeq}. If true, the read counts as in progress. */
     boolean wantsLine() {
-        boolean wants = moreInLine && !loadingLine && line.size() < MOST_LOADED && untried() < WINDOW / 2;
+        boolean wants = moreInLine && !loadingLine && line.size() < MAX_LOADED && untried() < WINDOW / 2;
         loadingLine |= wants;
         return wants;
     }
@@ -186,11 +186,11 @@ public final class SourceQueue {
         return probe == null ? null : taken(probe, true);
     }
 
-    private QueuedWebhook taken(QueuedWebhook pending, boolean probing) {
-        line.remove(pending.seq);
+    private QueuedWebhook taken(QueuedWebhook webhook, boolean probing) {
+        line.remove(webhook.seq);
         lineFlying++;
-        pending.probing = probing;
-        return pending;
+        webhook.probing = probing;
+        return webhook;
     }
 
     private boolean mayProbe() {
@@ -203,29 +203,29 @@ public final class SourceQueue {
     }
 
     /** An attempt failed or timed out at the event source. */
-    void failed(QueuedWebhook pending, long now, @Nullable Duration asked) {
-        if (!pending.aside) {
-            probes.failed(pending, now, asked);
+    void failed(QueuedWebhook webhook, long now, @Nullable Duration asked) {
+        if (!webhook.aside) {
+            probes.failed(webhook, now, asked);
         }
     }
 
-    /** Returns the webhooks that leave the order once {@code pending} has its final response. */
-    List<QueuedWebhook> outOfOrder(QueuedWebhook pending) {
-        return pending.probing
-                ? probes.outOfOrder(pending, line.headMap(pending.seq).values())
+    /** Returns the webhooks that leave the order once {@code webhook} has its final response. */
+    List<QueuedWebhook> outOfOrder(QueuedWebhook webhook) {
+        return webhook.probing
+                ? probes.outOfOrder(webhook, line.headMap(webhook.seq).values())
                 : List.of();
     }
 
     /** A webhook has its final response, and {@code outOfOrder} leave the order. */
-    void passed(QueuedWebhook pending, long now, List<QueuedWebhook> outOfOrder) {
+    void passed(QueuedWebhook webhook, long now, List<QueuedWebhook> outOfOrder) {
         for (QueuedWebhook out : outOfOrder) {
             if (line.remove(out.seq, out)) {
                 out.aside = true;
                 standAside(out);
             }
         }
-        if (!pending.aside && ordered) {
-            probes.passed(pending, now, line.values());
+        if (!webhook.aside && ordered) {
+            probes.passed(webhook, now, line.values());
         }
     }
 
@@ -266,10 +266,10 @@ public final class SourceQueue {
 
     /** The clock was set back to {@code now}: what was due by it is due after the schedule's longest wait. */
     void setBack(long now) {
-        line.values().forEach(pending -> pending.next = RetrySchedule.bounded(pending.next, now));
+        line.values().forEach(webhook -> webhook.next = RetrySchedule.bounded(webhook.next, now));
         List<QueuedWebhook> sorted = List.copyOf(aside);
         aside.clear(); // its order is by these times
-        sorted.forEach(pending -> pending.next = RetrySchedule.bounded(pending.next, now));
+        sorted.forEach(webhook -> webhook.next = RetrySchedule.bounded(webhook.next, now));
         aside.addAll(sorted);
         gate = Math.min(gate, now);
         refusedSince = earlier(refusedSince, now);
@@ -284,16 +284,16 @@ public final class SourceQueue {
     }
 
     /** Whether a webhook that is refused now is given up. */
-    boolean isGivenUp(QueuedWebhook pending, long now) {
-        long waited = now - Math.max(pending.stored, pending.next);
-        boolean neverThere = !pending.known && !hasAnswered && namelessSince <= now - PATIENCE_WITH_NONE;
-        return waited >= PATIENCE && refusedSince <= now - LEAST_REFUSED
+    boolean isGivenUp(QueuedWebhook webhook, long now) {
+        long waited = now - Math.max(webhook.stored, webhook.next);
+        boolean neverThere = !webhook.known && !hasAnswered && namelessSince <= now - PATIENCE_WITH_NONE;
+        return waited >= PATIENCE && refusedSince <= now - MIN_REFUSED
                 || waited >= PATIENCE_WITH_NONE && neverThere;
     }
 
     /** Whether a webhook that the cluster's policy refuses now is given up. */
-    boolean isForbiddenForGood(QueuedWebhook pending, long now) {
-        return now - Math.max(pending.stored, pending.next) >= FORBIDDEN.toMillis()
+    boolean isForbiddenForGood(QueuedWebhook webhook, long now) {
+        return now - Math.max(webhook.stored, webhook.next) >= FORBIDDEN.toMillis()
                 && forbiddenSince <= now - FORBIDDEN.toMillis();
     }
 
@@ -317,23 +317,23 @@ public final class SourceQueue {
     }
 
     /** A webhook is not in progress any more and waits for its time, in line or aside. */
-    void putBack(QueuedWebhook pending, boolean wasAside) {
+    void putBack(QueuedWebhook webhook, boolean wasAside) {
         leave(wasAside);
-        if (!pending.aside) {
-            line.put(pending.seq, pending);
-            lastSeq = Math.max(lastSeq, pending.seq);
+        if (!webhook.aside) {
+            line.put(webhook.seq, webhook);
+            lastSeq = Math.max(lastSeq, webhook.seq);
         } else {
-            standAside(pending);
+            standAside(webhook);
         }
     }
 
-    private void standAside(QueuedWebhook pending) {
+    private void standAside(QueuedWebhook webhook) {
         missedAside |= loadingAside;
-        if (moreAside && (aside.isEmpty() || pending.next >= aside.last().next)) {
-            pending.drop();
+        if (moreAside && (aside.isEmpty() || webhook.next >= aside.last().next)) {
+            webhook.drop();
             return;
         }
-        aside.add(pending);
+        aside.add(webhook);
         if (aside.size() > WINDOW) {
             moreAside = true;
             QueuedWebhook last = aside.pollLast();
@@ -355,10 +355,10 @@ public final class SourceQueue {
         if (gone != null) {
             return gone;
         }
-        for (QueuedWebhook pending : aside) {
-            if (pending.seq == seq) {
-                aside.remove(pending);
-                return pending;
+        for (QueuedWebhook webhook : aside) {
+            if (webhook.seq == seq) {
+                aside.remove(webhook);
+                return webhook;
             }
         }
         return null;
@@ -399,8 +399,8 @@ public final class SourceQueue {
         aside.forEach(SourceQueue::letGo);
     }
 
-    private static void letGo(QueuedWebhook pending) {
-        pending.accept();
-        pending.drop();
+    private static void letGo(QueuedWebhook webhook) {
+        webhook.accept();
+        webhook.drop();
     }
 }

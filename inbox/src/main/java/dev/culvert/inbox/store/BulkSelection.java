@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class BulkSelection {
     /** More are not counted. */
-    private static final int MOST_COUNTED = 1_000_000;
+    private static final int MAX_COUNTED = 1_000_000;
     /** The time at which a webhook entered its state. Pending ones have not ended. */
     private static final String SINCE = "coalesce(ended, stored)";
 
@@ -122,7 +122,7 @@ public final class BulkSelection {
         long found = 0;
         for (WebhookState state : states) {
             found += statements.number("SELECT count(*) FROM (" + pageOf(filter) + ")",
-                    values(from.in(state), MOST_COUNTED));
+                    values(from.in(state), MAX_COUNTED));
         }
         return found;
     }

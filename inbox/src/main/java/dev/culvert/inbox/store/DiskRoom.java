@@ -24,8 +24,8 @@ public final class DiskRoom {
      * More than the journals of both databases: 16 MiB each, plus the bytes that a change adds before a
      * checkpoint.
      */
-    private static final long MOST_RESERVED = 256L << 20;
-    private static final long LEAST_RESERVED = 4L << 20;
+    private static final long MAX_RESERVED = 256L << 20;
+    private static final long MIN_RESERVED = 4L << 20;
 
     private final Disk disk;
     private final AtomicLong left = new AtomicLong(Long.MAX_VALUE);
@@ -53,7 +53,7 @@ public final class DiskRoom {
         }
 
         long reserve() {
-            return Math.clamp(total / RESERVED, LEAST_RESERVED, MOST_RESERVED);
+            return Math.clamp(total / RESERVED, MIN_RESERVED, MAX_RESERVED);
         }
 
         /** The bytes that kept webhooks leave for new ones, besides. */

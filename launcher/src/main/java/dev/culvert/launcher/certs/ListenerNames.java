@@ -15,7 +15,7 @@ import java.util.regex.Pattern;
  */
 public record ListenerNames(List<String> dns, List<InetAddress> addresses) {
     /** The maximum number of names, more than any listener has. Every handshake sends all of them. */
-    private static final int MOST = 100;
+    private static final int MAX = 100;
     private static final Pattern IPV4 = Pattern.compile("[0-9.]+");
     private static final Pattern DNS = Pattern
             .compile("(\\*\\.)?[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*");
@@ -32,8 +32,8 @@ public record ListenerNames(List<String> dns, List<InetAddress> addresses) {
     public static ListenerNames of(List<String> texts) {
         List<String> dns = new ArrayList<>();
         List<InetAddress> addresses = new ArrayList<>();
-        if (texts.size() > MOST) {
-            throw new CertsException(texts.size() + " names (expected: at most " + MOST + ")");
+        if (texts.size() > MAX) {
+            throw new CertsException(texts.size() + " names (expected: at most " + MAX + ")");
         }
         for (String text : texts) {
             String name = text.toLowerCase(Locale.ROOT);

@@ -18,7 +18,7 @@ final class EventFollower {
     /** Three of the server's comments were missed. */
     private static final Duration SILENCE = Duration.ofSeconds(45);
     static final Duration FIRST_PAUSE = Duration.ofSeconds(1);
-    private static final int MOST_PAUSES = 10;
+    private static final int MAX_PAUSES = 10;
 
     private final AdminClient api;
     private final String path;
@@ -94,7 +94,7 @@ final class EventFollower {
             System.err.println("culvert: the server is lost, dialling again: " + reason);
             lost = true;
         }
-        failures = Math.min(failures + 1, MOST_PAUSES);
+        failures = Math.min(failures + 1, MAX_PAUSES);
         LockSupport.parkNanos(pause.multipliedBy(failures).toNanos());
     }
 }

@@ -13,9 +13,9 @@ import java.util.stream.IntStream;
 public final class TextTable {
     private static final String GAP = "  ";
     /** A column is not cut below it, nor below its heading. */
-    private static final int LEAST = 6;
+    private static final int MIN = 6;
     /** A value is not folded to fewer columns; the terminal does it then. */
-    private static final int LEAST_VALUE = 20;
+    private static final int MIN_VALUE = 20;
 
     private TextTable() {}
 
@@ -48,7 +48,7 @@ public final class TextTable {
         List<List<String>> cells = printable(rows);
         int[] widths = widths(cells);
         int indent = widths[0] + GAP.length();
-        int room = total(widths) > LEAST_VALUE ? terminal.width() - indent : Terminal.UNBOUNDED;
+        int room = total(widths) > MIN_VALUE ? terminal.width() - indent : Terminal.UNBOUNDED;
         return cells.stream()
                 .map(row -> line(List.of(row.get(0), folded(row.get(1), room, indent)), widths))
                 .collect(Collectors.joining("\n"));
@@ -92,7 +92,7 @@ public final class TextTable {
     private static int widest(int[] widths, List<String> heading) {
         int widest = -1;
         for (int column = 1; column < widths.length; column++) {
-            boolean cuttable = widths[column] > Math.max(LEAST, length(heading.get(column)));
+            boolean cuttable = widths[column] > Math.max(MIN, length(heading.get(column)));
             if (cuttable && (widest < 0 || widths[column] > widths[widest])) {
                 widest = column;
             }
@@ -117,7 +117,7 @@ public final class TextTable {
     }
 
     private static String folded(String value, int room, int indent) {
-        if (room < LEAST_VALUE || length(value) <= room) {
+        if (room < MIN_VALUE || length(value) <= room) {
             return value;
         }
         var lines = new StringBuilder();

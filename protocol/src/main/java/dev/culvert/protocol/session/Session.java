@@ -38,7 +38,7 @@ public final class Session {
     private static final String NO_HEAD = "nothing may come before the response head";
 
     final SessionState session;
-    private final FrameDispatcher arrivals;
+    private final FrameDispatcher dispatcher;
     private final long openingDeadlineNanos;
 
     /** Names the account that pays for this session's windows. No stream is open yet. */
@@ -55,7 +55,7 @@ public final class Session {
      */
     public Session(Role role, Hello local, SessionLimits limits, WindowAccount windows, LongSupplier clock) {
         this.session = new SessionState(role, local, limits, windows, clock);
-        this.arrivals = new FrameDispatcher(session);
+        this.dispatcher = new FrameDispatcher(session);
         this.openingDeadlineNanos = clock.getAsLong() + limits.openingTimeout().toNanos();
         if (role == Role.SERVER) {
             session.outbox.control(new Frame.OpeningHello(local));
@@ -76,7 +76,7 @@ public final class Session {
             return;
         }
         try {
-            arrivals.dispatch(frame, nowNanos);
+            dispatcher.dispatch(frame, nowNanos);
         } catch (ProtocolException e) {
             session.fail(e);
         }

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 /** Two applications that do whatever they may, by chance; they remember it, and compare it with what arrived. */
 final class RandomTraffic {
     /** A sender keeps to this, well below where its stream would be reset. */
-    private static final int MOST_QUEUED = 300_000;
+    private static final int MAX_QUEUED = 300_000;
 
     private final SessionPair pair;
     private final Random random;
@@ -170,7 +170,7 @@ final class RandomTraffic {
             default -> random.nextInt(200_000);
         };
         StreamLog log = side.log(id);
-        if (log.writtenBytes - log.sentBytes + bytes <= MOST_QUEUED) {
+        if (log.writtenBytes - log.sentBytes + bytes <= MAX_QUEUED) {
             side.write(id, bytes);
         }
     }

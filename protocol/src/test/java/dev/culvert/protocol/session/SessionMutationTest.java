@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 final class SessionMutationTest {
     private static final int INPUTS_PER_ROLE = 50_000;
     private static final int RECORDINGS = 8;
-    private static final int MOST_PER_SESSION = 30;
+    private static final int MAX_PER_SESSION = 30;
     private static final int LONGEST_BEGINNING = 40;
 
     private final Random random = new Random(42);
@@ -60,7 +60,7 @@ final class SessionMutationTest {
             valid(role, recording, victim, i);
         }
         int inputs = 0;
-        while (inputs < MOST_PER_SESSION && at < batches.size() && !victim.session.isClosed()) {
+        while (inputs < MAX_PER_SESSION && at < batches.size() && !victim.session.isClosed()) {
             victim.take(mutations.mutate(batches.get(at)));
             victim.assertBounded();
             inputs++;

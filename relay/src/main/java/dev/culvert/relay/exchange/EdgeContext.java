@@ -22,14 +22,14 @@ import org.jspecify.annotations.Nullable;
  *
  * @param scheme {@code https}; {@code http} if a balancer has ended TLS
  * @param door the way to the tunnel, on a listener that also serves tunnel clients; null: none
- * @param reports the reports about each request
+ * @param reporting the reports about each request
  * @param memory the memory budget of bodies
  * @param inboxPeers the only peers that may mark a webhook as already stored in an inbox of their own;
  *     usually none
  */
 public record EdgeContext(EdgeRuntimes runtimes, ForwardingRules rules, CallerLimits limits,
         Telemetry telemetry,
-        EdgeMeters meters, AsciiString scheme, @Nullable TunnelWay door, EdgeReporting reports,
+        EdgeMeters meters, AsciiString scheme, @Nullable TunnelWay door, EdgeReporting reporting,
         MemoryBudget memory,
         List<Cidr> inboxPeers) {
     /** The time for which an idle connection stays open when the server drains. */
@@ -41,9 +41,9 @@ public record EdgeContext(EdgeRuntimes runtimes, ForwardingRules rules, CallerLi
 
     /** Creates a context without inbox peers. */
     public EdgeContext(EdgeRuntimes runtimes, ForwardingRules rules, CallerLimits limits, Telemetry telemetry,
-            EdgeMeters meters, AsciiString scheme, @Nullable TunnelWay door, EdgeReporting reports,
+            EdgeMeters meters, AsciiString scheme, @Nullable TunnelWay door, EdgeReporting reporting,
             MemoryBudget memory) {
-        this(runtimes, rules, limits, telemetry, meters, scheme, door, reports, memory, List.of());
+        this(runtimes, rules, limits, telemetry, meters, scheme, door, reporting, memory, List.of());
     }
 
     /**

@@ -43,7 +43,7 @@ public final class EdgeExchange implements ResponseSink {
     private final String caller;
 
     private CharSequence requestId = "";
-    private EdgeRuntimes.@Nullable RuntimeEndpoint answerer;
+    private EdgeRuntimes.@Nullable RuntimeEndpoint endpoint;
     private boolean upgrade;
     private boolean responseEnded;
     /**
@@ -105,7 +105,7 @@ public final class EdgeExchange implements ResponseSink {
     public void forward(EdgeRequestHead head, ForwardingRules.Peer peer, boolean hasBody) {
         requestId = ForwardingRules.requestId(head.fields());
         EdgeRuntimes.RuntimeEndpoint runtime = stream.shared().route(head, peer);
-        answerer = runtime;
+        endpoint = runtime;
         held.of(runtime.quota().memory(), caller);
         runtime.quota().admit(held, hasBody ? head.bodyBytes() : 0, response::carry);
         held.takeHead(HeadCost.of(head.fields()));
@@ -270,7 +270,7 @@ public final class EdgeExchange implements ResponseSink {
             body.release();
             giveUp(EdgeProblems.broken("the response is longer than its Content-Length"));
         } else {
-            this.body.data(body, Objects.requireNonNull(answerer).quota());
+            this.body.data(body, Objects.requireNonNull(endpoint).quota());
             requireRoom();
         }
     }
@@ -517,9 +517,9 @@ public final class EdgeExchange implements ResponseSink {
             parts.close();
         }
         body.close(callerGone);
-        String name = answerer == null ? "" : answerer.name();
-        if (answerer != null) {
-            stream.shared().meters().usage(name, answerer.quota().usage());
+        String name = endpoint == null ? "" : endpoint.name();
+        if (endpoint != null) {
+            stream.shared().meters().usage(name, endpoint.quota().usage());
         }
         record.end(name, requestId, response, request.received(), stream.channel());
     }

@@ -47,7 +47,7 @@ final class ExchangeRecord {
     /** Records that the response's head is about to be written. */
     void answers(Http2Headers head) {
         times.answered();
-        if (shared.reports().serverTiming()) {
+        if (shared.reporting().serverTiming()) {
             head.add("server-timing", times.serverTiming());
         }
     }
@@ -69,7 +69,7 @@ final class ExchangeRecord {
     void answers(Problem answer, ResponseProgress response) {
         times.answered(answer.hop());
         response.carry(ProxyStatus.of(ProxyStatus.EDGE, answer));
-        if (shared.reports().serverTiming()) {
+        if (shared.reporting().serverTiming()) {
             response.carry(new Field("server-timing", times.serverTiming()));
         }
     }
@@ -95,8 +95,8 @@ final class ExchangeRecord {
                 .end(runtime, response.status(), problem == null ? Hop.UPSTREAM : problem.hop(),
                         times.totalNanos());
         times.end();
-        AccessLog log = shared.reports().accessLog();
-        RequestLog requests = shared.reports().requests();
+        AccessLog log = shared.reporting().accessLog();
+        RequestLog requests = shared.reporting().requests();
         boolean kept = requests != null && requests.keeps(problem);
         if (log == null && !kept) {
             return;

@@ -44,7 +44,7 @@ final class RequestHalf {
     private int unforwarded;
     private long received;
     private @Nullable RuntimeQuota quota;
-    private @Nullable BodyTimeout patience;
+    private @Nullable BodyTimeout timeout;
     private @Nullable PacedBody paced;
     private long leastRate;
     /**
@@ -170,7 +170,7 @@ final class RequestHalf {
     }
 
     private void came(int bytes) {
-        BodyTimeout waited = patience;
+        BodyTimeout waited = timeout;
         if (waited != null) {
             waited.came(bytes, leastRate, System.nanoTime());
         }
@@ -249,7 +249,7 @@ final class RequestHalf {
     }
 
     private void callersTurn() {
-        BodyTimeout waited = patience;
+        BodyTimeout waited = timeout;
         if (waited != null && !stream.response().isHeadSent()) {
             long now = System.nanoTime();
             waited.turn(now);
@@ -305,7 +305,7 @@ final class RequestHalf {
 
     private void awaitBody() {
         Duration silence = stream.shared().limits().requestBodyIdleTimeout();
-        patience = new BodyTimeout(silence, System.nanoTime());
+        timeout = new BodyTimeout(silence, System.nanoTime());
         stream.deadline().set(silence, this::bodyTooSlow);
     }
 
@@ -325,7 +325,7 @@ final class RequestHalf {
             awaitBody(); // memory is short, so the edge does not let the caller send
             return;
         }
-        long left = patience == null ? 0 : patience.left(System.nanoTime());
+        long left = timeout == null ? 0 : timeout.left(System.nanoTime());
         if (left > 0) {
             stream.deadline().set(Duration.ofNanos(left), this::bodyTooSlow);
             return;

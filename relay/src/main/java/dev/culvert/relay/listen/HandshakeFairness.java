@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class HandshakeFairness extends ChannelInboundHandlerAdapter {
     /** A connection with more turns loses its priority. TLS, a certificate and a session take fewer. */
-    static final int MOST_TURNS = 8;
+    static final int MAX_TURNS = 8;
 
     /** One queue for each event loop: a loop runs on one thread. */
     private static final FastThreadLocal<Turns> TURNS = new FastThreadLocal<>() {
@@ -119,7 +119,7 @@ public final class HandshakeFairness extends ChannelInboundHandlerAdapter {
     }
 
     private boolean hasBegun() {
-        return turns > 0 && turns < MOST_TURNS;
+        return turns > 0 && turns < MAX_TURNS;
     }
 
     /** The connections that wait on one event loop. Each is queued at most once. */

@@ -30,11 +30,11 @@ public final class HandshakeGate {
     private static final long CONNECTION_BYTES = 48 << 10;
     private static final int FEWEST_CONNECTIONS = 1024;
     /** Enough for about 8,000 waiting connections with hellos of usual size. */
-    private static final long MOST_HELLO_BYTES = 16 << 20;
+    private static final long MAX_HELLO_BYTES = 16 << 20;
     /**
      * The minimum bytes for hellos. Otherwise they may take one {@link #HELLO_PART}th of the direct memory.
      */
-    private static final long LEAST_HELLO_BYTES = 1 << 20;
+    private static final long MIN_HELLO_BYTES = 1 << 20;
     private static final int HELLO_PART = 16;
     /**
      * A source that holds less than one {@code QUIET_PART}th of the total is quiet. If a quiet source finds
@@ -57,8 +57,8 @@ public final class HandshakeGate {
         this(maxHandshakes, maxPerAddress,
                 Math.clamp(Runtime.getRuntime().maxMemory() / 4 / CONNECTION_BYTES, FEWEST_CONNECTIONS,
                         Integer.MAX_VALUE),
-                Math.clamp(PlatformDependent.maxDirectMemory() / HELLO_PART, LEAST_HELLO_BYTES,
-                        MOST_HELLO_BYTES));
+                Math.clamp(PlatformDependent.maxDirectMemory() / HELLO_PART, MIN_HELLO_BYTES,
+                        MAX_HELLO_BYTES));
     }
 
     /**

@@ -30,7 +30,7 @@ final class HandshakeSlot extends ChannelInboundHandlerAdapter implements Handsh
      * The maximum time in a place. Longer than a handshake with a distant client; the CPU work of a slower
      * one is mostly done by then.
      */
-    static final Duration MOST = Duration.ofSeconds(1);
+    static final Duration MAX = Duration.ofSeconds(1);
     /**
      * The time from a hello's first byte to its last. A hello takes two packets, and each may be lost once or
      * twice.
@@ -159,7 +159,7 @@ final class HandshakeSlot extends ChannelInboundHandlerAdapter implements Handsh
     private Future<Void> over(Channel channel) {
         Promise<Void> over = channel.eventLoop().newPromise();
         var timer = channel.eventLoop()
-                .schedule(() -> over.trySuccess(null), MOST.toMillis(), TimeUnit.MILLISECONDS);
+                .schedule(() -> over.trySuccess(null), MAX.toMillis(), TimeUnit.MILLISECONDS);
         handshake.addListener(done -> {
             timer.cancel(false);
             over.trySuccess(null);

@@ -24,8 +24,8 @@ final class Http1Exchange extends HttpExchange<Http1UpstreamConnection> {
     private boolean keepConnection;
     private boolean endsWithConnection;
 
-    Http1Exchange(Http1Pool pool, RelayRequest request, UpstreamCall outgoing, ResponseSink response) {
-        super(pool, request, outgoing, response);
+    Http1Exchange(Http1Pool pool, RelayRequest request, UpstreamCall call, ResponseSink response) {
+        super(pool, request, call, response);
         this.pool = pool;
         this.body = new Http1RequestBody(this, request, pool.buffered());
     }
@@ -38,7 +38,7 @@ final class Http1Exchange extends HttpExchange<Http1UpstreamConnection> {
     @Override
     void send(Http1UpstreamConnection taken) {
         CharSequence method = request.fields().method();
-        ByteBuf head = Http1UpstreamRequest.encode(taken.allocator(), request, outgoing,
+        ByteBuf head = Http1UpstreamRequest.encode(taken.allocator(), request, call,
                 body.headFields(method == null ? "" : method));
         if (head == null) {
             taken.close();

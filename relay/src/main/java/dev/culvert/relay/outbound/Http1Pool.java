@@ -25,8 +25,8 @@ final class Http1Pool extends UpstreamPool<Http1UpstreamConnection> {
     }
 
     @Override
-    Http1Exchange exchange(RelayRequest request, UpstreamCall outgoing, ResponseSink response) {
-        return new Http1Exchange(this, request, outgoing, response);
+    Http1Exchange exchange(RelayRequest request, UpstreamCall call, ResponseSink response) {
+        return new Http1Exchange(this, request, call, response);
     }
 
     @Override

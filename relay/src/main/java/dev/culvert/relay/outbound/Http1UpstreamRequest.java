@@ -48,11 +48,11 @@ final class Http1UpstreamRequest {
      *     {@code content-length: 0}, or empty
      * @return a buffer that the caller owns, or null if a part of the head is not allowed in a request
      */
-    static @Nullable ByteBuf encode(ByteBufAllocator allocator, RelayRequest request, UpstreamCall outgoing,
+    static @Nullable ByteBuf encode(ByteBufAllocator allocator, RelayRequest request, UpstreamCall call,
             String framing) {
         Http1UpstreamRequest head = new Http1UpstreamRequest(allocator.buffer(USUAL_BYTES));
         try {
-            head.write(request, outgoing, framing);
+            head.write(request, call, framing);
         } catch (Throwable e) { // the buffer can't grow: no direct memory
             head.out.release();
             throw e;
@@ -92,12 +92,12 @@ final class Http1UpstreamRequest {
         }
     }
 
-    private void write(RelayRequest request, UpstreamCall outgoing, String framing) {
+    private void write(RelayRequest request, UpstreamCall call, String framing) {
         Http2Headers fields = request.fields();
         boolean upgrade = request.kind() == Kind.UPGRADE;
-        requestLine(fields, outgoing);
-        CharSequence host = outgoing.hostHeader() == null ? fields.authority() : outgoing.hostHeader();
-        field("host", host == null ? outgoing.address().host() : host);
+        requestLine(fields, call);
+        CharSequence host = call.hostHeader() == null ? fields.authority() : call.hostHeader();
+        field("host", host == null ? call.address().host() : host);
         for (Map.Entry<CharSequence, CharSequence> field : fields) {
             AsciiString name = AsciiString.of(field.getKey());
             boolean skipped = name.isEmpty() || name.charAt(0) == ':' || OURS.contains(name)
@@ -112,9 +112,9 @@ final class Http1UpstreamRequest {
         line();
     }
 
-    private void requestLine(Http2Headers fields, UpstreamCall outgoing) {
+    private void requestLine(Http2Headers fields, UpstreamCall call) {
         CharSequence method = fields.method();
-        String target = outgoing.target();
+        String target = call.target();
         valid &= method != null && FieldText.isToken(method) && FieldText.isTarget(target);
         if (valid && method != null) {
             ascii(method);

@@ -32,8 +32,8 @@ final class Http2Exchange extends HttpExchange<Http2UpstreamConnection> {
      */
     private boolean owesBody;
 
-    Http2Exchange(Http2Pool pool, RelayRequest request, UpstreamCall outgoing, ResponseSink response) {
-        super(pool, request, outgoing, response);
+    Http2Exchange(Http2Pool pool, RelayRequest request, UpstreamCall call, ResponseSink response) {
+        super(pool, request, call, response);
         this.address = pool.address();
         this.body = new Http2RequestBody(this, request, pool.buffered());
     }
@@ -47,7 +47,7 @@ final class Http2Exchange extends HttpExchange<Http2UpstreamConnection> {
 
     @Override
     void acquire() {
-        if (Http2UpstreamRequest.prepare(request.fields(), outgoing, address)) {
+        if (Http2UpstreamRequest.prepare(request.fields(), call, address)) {
             super.acquire();
         } else {
             fail(UpstreamProblem.badRequest("the request's head is not valid HTTP"));

@@ -37,8 +37,8 @@ final class Http2Pool extends UpstreamPool<Http2UpstreamConnection> {
     }
 
     @Override
-    Http2Exchange exchange(RelayRequest request, UpstreamCall outgoing, ResponseSink response) {
-        return new Http2Exchange(this, request, outgoing, response);
+    Http2Exchange exchange(RelayRequest request, UpstreamCall call, ResponseSink response) {
+        return new Http2Exchange(this, request, call, response);
     }
 
     @Override

@@ -33,16 +33,16 @@ final class Http2UpstreamRequest {
      *
      * @return false if a part of the head is not allowed in a request
      */
-    static boolean prepare(Http2Headers fields, UpstreamCall outgoing, UpstreamAddress address) {
+    static boolean prepare(Http2Headers fields, UpstreamCall call, UpstreamAddress address) {
         CharSequence method = fields.method();
-        if (method == null || !FieldText.isToken(method) || !FieldText.isTarget(outgoing.target())) {
+        if (method == null || !FieldText.isToken(method) || !FieldText.isTarget(call.target())) {
             return false;
         }
-        CharSequence host = outgoing.hostHeader() == null ? fields.authority() : outgoing.hostHeader();
+        CharSequence host = call.hostHeader() == null ? fields.authority() : call.hostHeader();
         // Some servers refuse the caller's scheme if it differs from that of this hop.
         fields.scheme(address.tls() ? "https" : "http")
                 .authority(host == null ? address.host() : host)
-                .path(outgoing.target());
+                .path(call.target());
         FORBIDDEN.forEach(fields::remove);
         reduceTe(fields);
         return areValid(fields);

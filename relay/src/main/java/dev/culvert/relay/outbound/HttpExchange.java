@@ -61,7 +61,7 @@ abstract sealed class HttpExchange<C extends UpstreamConnection> implements Requ
     }
 
     final RelayRequest request;
-    final UpstreamCall outgoing;
+    final UpstreamCall call;
     final ResponseSink response;
     final ResponseCredit credit;
     final ExchangeTimes times = new ExchangeTimes();
@@ -79,10 +79,10 @@ abstract sealed class HttpExchange<C extends UpstreamConnection> implements Requ
     /** The asker receives no reports of consumed bytes any more. */
     private boolean mute;
 
-    HttpExchange(UpstreamPool<C> pool, RelayRequest request, UpstreamCall outgoing, ResponseSink response) {
+    HttpExchange(UpstreamPool<C> pool, RelayRequest request, UpstreamCall call, ResponseSink response) {
         this.pool = pool;
         this.request = request;
-        this.outgoing = outgoing;
+        this.call = call;
         this.response = response;
         this.credit = new ResponseCredit(pool.buffered());
         this.dropped = new DroppedBytes(request.loop(), this::requestConsumed);
@@ -189,7 +189,7 @@ abstract sealed class HttpExchange<C extends UpstreamConnection> implements Requ
     }
 
     final Duration headTimeout() {
-        return outgoing.headTimeout(pool.limits());
+        return call.headTimeout(pool.limits());
     }
 
     // ---- the response ----
@@ -201,7 +201,7 @@ abstract sealed class HttpExchange<C extends UpstreamConnection> implements Requ
     /** The final head or a 101 has arrived: the address is healthy. */
     final void answered(State next) {
         state = next;
-        outgoing.figures().answered();
+        call.figures().answered();
         if (connection != null) {
             pool.endpoints().succeeded(connection.endpoint());
         }
@@ -222,14 +222,14 @@ abstract sealed class HttpExchange<C extends UpstreamConnection> implements Requ
         boolean failed = problem.hop() == Problem.Hop.UPSTREAM
                 && !problem.equals(UpstreamProblem.HEAD_TOO_LARGE); // the request causes that, at any address
         if (failed) {
-            outgoing.figures().failed(outgoing.address(), problem, pool.endpoints().trouble());
+            call.figures().failed(call.address(), problem, pool.endpoints().trouble());
         }
         if (connection != null && unanswered && failed) {
             pool.endpoints().failed(connection.endpoint());
         }
         mute = true;
         giveUp();
-        mute = !unanswered || outgoing.away() == null || !outgoing.away().answer(problem, response);
+        mute = !unanswered || call.away() == null || !call.away().answer(problem, response);
         if (mute) {
             response.fail(problem);
         }

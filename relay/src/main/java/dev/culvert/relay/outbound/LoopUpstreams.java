@@ -59,11 +59,11 @@ final class LoopUpstreams {
         return shared.buffered();
     }
 
-    RequestSink open(RelayRequest request, UpstreamCall outgoing, ResponseSink response) {
-        UpstreamAddress to = outgoing.address();
+    RequestSink open(RelayRequest request, UpstreamCall call, ResponseSink response) {
+        UpstreamAddress to = call.address();
         boolean http2 = request.kind() == Kind.HTTP
                 && (to.http2() || GrpcContent.isGrpc(request.fields().get("content-type")));
-        return pool(to.over(http2)).open(request, outgoing, response);
+        return pool(to.over(http2)).open(request, call, response);
     }
 
     RequestSink openTcp(UpstreamAddress to, ResponseSink response) {

@@ -60,13 +60,13 @@ abstract sealed class UpstreamPool<C extends UpstreamConnection> permits Http1Po
     // ---- for exchanges ----
 
     /** Starts an exchange. */
-    final RequestSink open(RelayRequest request, UpstreamCall outgoing, ResponseSink response) {
-        HttpExchange<C> exchange = exchange(request, outgoing, response);
+    final RequestSink open(RelayRequest request, UpstreamCall call, ResponseSink response) {
+        HttpExchange<C> exchange = exchange(request, call, response);
         exchange.start();
         return exchange;
     }
 
-    abstract HttpExchange<C> exchange(RelayRequest request, UpstreamCall outgoing, ResponseSink response);
+    abstract HttpExchange<C> exchange(RelayRequest request, UpstreamCall call, ResponseSink response);
 
     /** Gives the exchange a connection, now or later, or fails it. */
     abstract void acquire(HttpExchange<C> exchange);

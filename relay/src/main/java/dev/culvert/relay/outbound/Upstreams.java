@@ -78,12 +78,12 @@ public final class Upstreams {
     }
 
     /** Forwards an exchange. Call on the exchange's event loop. */
-    public RequestSink open(RelayRequest request, UpstreamCall outgoing, ResponseSink response) {
+    public RequestSink open(RelayRequest request, UpstreamCall call, ResponseSink response) {
         if (draining) {
             response.fail(UpstreamProblem.DRAINING);
             return SwallowingSink.INSTANCE;
         }
-        return of(request.loop()).open(request, outgoing, response);
+        return of(request.loop()).open(request, call, response);
     }
 
     /** Forwards a raw connection. Call on the exchange's event loop. */

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * bytes that wait, and anew when it has consumed these. So its lag hardly depends on a rate: a reader that
  * consumes 1 KiB a second while 256 KiB wait lags by minutes. {@link SlowReaders} decides who gives way.
  *
- * <p>An upstream is cut while memory is short, if it consumes less than {@link #LEAST_BYTES} within {@link
+ * <p>An upstream is cut while memory is short, if it consumes less than {@link #MIN_BYTES} within {@link
  * #PATIENCE}, which is 1 KiB a second.
  *
  * <p>Belongs to the connection's event loop, except what says otherwise.
@@ -24,7 +24,7 @@ public final class Lag {
     /** The time for which an upstream may consume next to nothing, or a reader leave bytes. */
     static final Duration PATIENCE = Duration.ofSeconds(5);
     /** The minimum bytes that an upstream must consume in that time. */
-    static final int LEAST_BYTES = 5 << 10;
+    static final int MIN_BYTES = 5 << 10;
     /** The waiting bytes below which a side matters only while its runtime's share is over half full. */
     private static final int LAGGING = 32 << 10;
     /** The time between two marks, at least: they take a lock. */
@@ -96,7 +96,7 @@ public final class Lag {
         waiting = Math.max(0, waiting - bytes);
         taken += bytes;
         marked -= bytes;
-        if (taken >= LEAST_BYTES) {
+        if (taken >= MIN_BYTES) {
             taken = 0;
             sinceNanos = System.nanoTime();
         }

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 public final class PacedBody {
     /** The maximum length of a piece. Larger ones are split, so that streams take turns. */
     private static final int PIECE = 16 << 10;
-    private static final int LEAST_PIECE = 512;
+    private static final int MIN_PIECE = 512;
     /** A piece takes at least one part in this many of a second, so that slow streams progress. */
     private static final int PIECES_A_SECOND = 8;
 
@@ -79,7 +79,7 @@ public final class PacedBody {
     private void next() {
         for (ByteBuf body = waiting.peek(); body != null && !over; body = waiting.peek()) {
             long limit = bytesPerSecond.getAsLong();
-            long piece = limit == 0 ? PIECE : Math.clamp(limit / PIECES_A_SECOND, LEAST_PIECE, PIECE);
+            long piece = limit == 0 ? PIECE : Math.clamp(limit / PIECES_A_SECOND, MIN_PIECE, PIECE);
             int bytes = (int) Math.min(piece, body.readableBytes());
             long wait = limit == 0 ? 0 : pace.next(bytes, limit, System.nanoTime());
             if (wait > 0) {

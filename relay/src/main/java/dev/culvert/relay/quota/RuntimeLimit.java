@@ -21,7 +21,7 @@ public enum RuntimeLimit {
     BYTES_PER_SECOND("bytesPerSecond", 0, 1L << 40,
             "bytes, or a size as 10MiB, 1KiB..1024GiB; 0 for no limit");
 
-    private static final long LEAST_RATE = 1 << 10;
+    private static final long MIN_RATE = 1 << 10;
 
     private final String key;
     private final long least;
@@ -47,7 +47,7 @@ public enum RuntimeLimit {
 
     /** Whether the limit accepts this value. */
     public boolean takes(long value) {
-        boolean slower = this == BYTES_PER_SECOND && value > 0 && value < LEAST_RATE;
+        boolean slower = this == BYTES_PER_SECOND && value > 0 && value < MIN_RATE;
         return value >= least && value <= most && !slower;
     }
 

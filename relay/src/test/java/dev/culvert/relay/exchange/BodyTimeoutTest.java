@@ -10,15 +10,15 @@ class BodyTimeoutTest {
     private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
     private static final int RATE = 240;
 
-    private final BodyTimeout patience = new BodyTimeout(Duration.ofSeconds(60), 0);
+    private final BodyTimeout timeout = new BodyTimeout(Duration.ofSeconds(60), 0);
 
     private void comes(int bytes, long rate, long atSecond) {
-        patience.came(bytes, rate, atSecond * SECOND);
-        patience.turn(atSecond * SECOND);
+        timeout.came(bytes, rate, atSecond * SECOND);
+        timeout.turn(atSecond * SECOND);
     }
 
     private long left(long atSecond) {
-        return patience.left(atSecond * SECOND) / SECOND;
+        return timeout.left(atSecond * SECOND) / SECOND;
     }
 
     @Test
@@ -54,9 +54,9 @@ class BodyTimeoutTest {
 
     @Test
     void theUpstreamsTimeIsNotTheCallers() {
-        patience.came(1, RATE, 10 * SECOND);
+        timeout.came(1, RATE, 10 * SECOND);
         assertThat(left(1000)).isEqualTo(50);
-        patience.turn(1000 * SECOND);
+        timeout.turn(1000 * SECOND);
 
         assertThat(left(1049)).isEqualTo(1);
     }

@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 class Http1HeadFuzzTest {
     /** What two heads at their limits take. */
-    private static final int MOST = 256 << 10;
+    private static final int MAX = 256 << 10;
 
     @FuzzTest(maxDuration = "10m")
     void whatIsForwardedReadsAsItIs(byte[] bytes) throws IOException {
@@ -41,7 +41,7 @@ class Http1HeadFuzzTest {
     }
 
     private static void check(byte[] bytes) throws IOException {
-        if (bytes.length > MOST) {
+        if (bytes.length > MAX) {
             return;
         }
         FuzzedEdge whole = new FuzzedEdge();

@@ -109,7 +109,7 @@ class HandshakeFairnessTest {
     @Test
     void whoNeedsManyTurnsHasNoPrecedence() throws IOException, InterruptedException {
         Socket talkative = connect(true);
-        for (int i = 0; i < HandshakeFairness.MOST_TURNS; i++) {
+        for (int i = 0; i < HandshakeFairness.MAX_TURNS; i++) {
             write(talkative, "talk");
             assertThat(order.poll(20, TimeUnit.SECONDS)).isEqualTo("talk");
         }

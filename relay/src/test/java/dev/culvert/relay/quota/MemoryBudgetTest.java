@@ -407,10 +407,10 @@ class MemoryBudgetTest {
         slow.waits(MAX / 2, share);
         fast.waits(MAX / 2, share);
         fill(MAX);
-        slow.taken(Lag.LEAST_BYTES - 1);
+        slow.taken(Lag.MIN_BYTES - 1);
         long soon = System.nanoTime() + Lag.PATIENCE.toNanos();
 
-        fast.taken(Lag.LEAST_BYTES);
+        fast.taken(Lag.MIN_BYTES);
         assertThat(fast.isSlow(soon)).isFalse();
         budget.tick(soon);
         loop.runTasks();
@@ -479,7 +479,7 @@ class MemoryBudgetTest {
         heavy.getFirst().reads(MAX / 16);
         heavy.getFirst().held.take(MAX / 16);
         heavy.getFirst().lag.waits(MAX / 16, share); // it keeps up, so the next one is the slowest
-        heavy.get(1).reads(Lag.LEAST_BYTES);
+        heavy.get(1).reads(Lag.MIN_BYTES);
         share.take(MAX / 32);
         long soon = System.nanoTime() + Lag.PATIENCE.toNanos();
 

@@ -63,11 +63,11 @@ public final class EdgeFixture implements AutoCloseable {
         this(limits, other, EdgeReporting.NONE, false);
     }
 
-    public EdgeFixture(CallerLimits limits, EdgeReporting reports) {
-        this(limits, null, reports, false);
+    public EdgeFixture(CallerLimits limits, EdgeReporting reporting) {
+        this(limits, null, reporting, false);
     }
 
-    private EdgeFixture(CallerLimits limits, @Nullable Relay other, EdgeReporting reports,
+    private EdgeFixture(CallerLimits limits, @Nullable Relay other, EdgeReporting reporting,
             boolean asking) {
         quotas = new RuntimeQuotas(limits.ofRuntime(),
                 MemoryBudget.ofProcess(limits.maxBufferedBytes().bytes()));
@@ -76,7 +76,7 @@ public final class EdgeFixture implements AutoCloseable {
                         quotas.of("id-1", OwnLimits.NONE), admission)
                 : null;
         var shared = new EdgeContext(runtimes, new ForwardingRules("test", List.of()), limits,
-                telemetry, new EdgeMeters(telemetry), AsciiString.cached("https"), null, reports,
+                telemetry, new EdgeMeters(telemetry), AsciiString.cached("https"), null, reporting,
                 quotas.memory());
         var material = CertificateAuthority.create("test", Clock.systemUTC())
                 .issueServer(List.of(HOST), List.of(), Duration.ofDays(1));

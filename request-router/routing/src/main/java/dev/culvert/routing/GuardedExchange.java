@@ -46,7 +46,7 @@ final class GuardedExchange implements RequestSink {
 
     private final Upstreams upstreams;
     private final RelayRequest request;
-    private final UpstreamCall outgoing;
+    private final UpstreamCall call;
     private final ResponseSink asker;
     private final RouteConfig route;
     private final long largestBody;
@@ -70,12 +70,12 @@ final class GuardedExchange implements RequestSink {
      */
     private boolean swallowing;
 
-    private GuardedExchange(Upstreams upstreams, RelayRequest request, UpstreamCall outgoing,
+    private GuardedExchange(Upstreams upstreams, RelayRequest request, UpstreamCall call,
             ResponseSink asker,
             RouteConfig route) {
         this.upstreams = upstreams;
         this.request = request;
-        this.outgoing = outgoing;
+        this.call = call;
         this.asker = asker;
         this.route = route;
         this.largestBody = largestBody(route, request);
@@ -101,10 +101,10 @@ final class GuardedExchange implements RequestSink {
         return ContentLength.of(request.fields()) > largestBody(route, request);
     }
 
-    static RequestSink open(Upstreams upstreams, RelayRequest request, UpstreamCall outgoing,
+    static RequestSink open(Upstreams upstreams, RelayRequest request, UpstreamCall call,
             ResponseSink asker,
             RouteConfig route) {
-        GuardedExchange exchange = new GuardedExchange(upstreams, request, outgoing, asker, route);
+        GuardedExchange exchange = new GuardedExchange(upstreams, request, call, asker, route);
         exchange.attempt();
         return exchange;
     }
@@ -113,7 +113,7 @@ final class GuardedExchange implements RequestSink {
     private void attempt() {
         Attempt begun = new Attempt();
         attempt = begun;
-        RequestSink opened = upstreams.open(repeatable.head(), outgoing.withoutAway(), begun);
+        RequestSink opened = upstreams.open(repeatable.head(), call.withoutAway(), begun);
         if (attempt == begun && !over) {
             upstream = opened;
             repeatable.sendTo(opened);
@@ -198,7 +198,7 @@ final class GuardedExchange implements RequestSink {
 
     /** Sends the problem to the requester, or to a browser in a form that it can read. */
     private void tell(Problem problem) {
-        UpstreamCall.AwayAnswer away = answered ? null : outgoing.away();
+        UpstreamCall.AwayAnswer away = answered ? null : call.away();
         if (away != null && away.answer(problem, asker)) {
             swallow();
         } else {

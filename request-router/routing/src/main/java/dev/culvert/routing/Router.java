@@ -133,10 +133,10 @@ public final class Router implements Relay, AutoCloseable {
             response.fail(GuardedExchange.TOO_LARGE);
             return SwallowingSink.INSTANCE;
         }
-        UpstreamCall outgoing = outgoing(to, request.fields());
+        UpstreamCall call = outgoing(to, request.fields());
         Relay upstream = (asked, asker) -> GuardedExchange.isNeeded(route, asked)
-                ? GuardedExchange.open(upstreams, asked, outgoing, asker, route)
-                : upstreams.open(asked, outgoing, asker);
+                ? GuardedExchange.open(upstreams, asked, call, asker, route)
+                : upstreams.open(asked, call, asker);
         return BodyFirst.isFor(request)
                 ? BodyFirst.hold(upstream, request, response)
                 : upstream.open(request, response);

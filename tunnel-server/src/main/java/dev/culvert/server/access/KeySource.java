@@ -15,13 +15,13 @@ import reactor.core.publisher.Mono;
 /**
  * An issuer's keys, kept in memory. They are fetched on first use, in the background every {@link #REFRESH}
  * while they are used, and at once when a signature names an unknown key, at most once every {@link #PAUSE}.
- * While the issuer can't be reached, the last keys are used for {@link #MOST_STALE}. Callable from any
+ * While the issuer can't be reached, the last keys are used for {@link #MAX_STALE}. Callable from any
  * thread.
  */
 final class KeySource {
     static final Duration REFRESH = Duration.ofMinutes(5);
     /** Longer than usual outages of an issuer. A key withdrawn meanwhile stays valid for this time. */
-    static final Duration MOST_STALE = Duration.ofHours(1);
+    static final Duration MAX_STALE = Duration.ofHours(1);
     /** The minimum interval between fetches, so callers that name unknown keys can't cause more. */
     static final Duration PAUSE = Duration.ofSeconds(10);
     private static final Logger log = LoggerFactory.getLogger(KeySource.class);
@@ -72,7 +72,7 @@ final class KeySource {
                 fetching.subscribe(news -> {}, failed -> {});
             }
         }
-        return age < MOST_STALE.toNanos() ? have.keys : null;
+        return age < MAX_STALE.toNanos() ? have.keys : null;
     }
 
     /**

@@ -94,12 +94,12 @@ public final class TunnelHandshake extends ChannelInboundHandlerAdapter {
      * @param authorities the accepted issuers of client certificates
      * @param requireMutualTls whether only certificates that TLS carried are accepted
      * @param provenTo accepts the server's names, in their compared form; a proof for another name is refused
-     * @param openings bounds the sessions that are being opened
+     * @param admission bounds the sessions that are being opened
      * @param placement chooses the event loops of connections whose runtime is known
      */
     public record Shared(RuntimeStore store, EnrolmentService enrolment, RenewalService renewal,
             Supplier<List<X509Certificate>> authorities, boolean requireMutualTls,
-            Predicate<String> provenTo, SessionAdmission openings, LoopPlacement placement,
+            Predicate<String> provenTo, SessionAdmission admission, LoopPlacement placement,
             Tunnels tunnels,
             Telemetry telemetry, Clock clock) {}
 
@@ -327,9 +327,9 @@ public final class TunnelHandshake extends ChannelInboundHandlerAdapter {
 
     private @Nullable Problem accept(ChannelHandlerContext ctx, FullHttpRequest request,
             @Nullable Proven proven) {
-        if (!shared.openings().begin(ctx.channel(), proven == null ? null : proven.runtime().id())) {
+        if (!shared.admission().begin(ctx.channel(), proven == null ? null : proven.runtime().id())) {
             return Problem.of(Cause.OVERLOADED, Hop.TUNNEL, "too many sessions are being opened at once")
-                    .retryAfter(shared.openings().retryAfter());
+                    .retryAfter(shared.admission().retryAfter());
         }
         accepted = true;
         EventLoop present = ctx.channel().eventLoop();

@@ -64,7 +64,7 @@ public final class TunnelRequest implements RequestSink {
     private final RelayRequest request;
     private final ResponseSink response;
     private final boolean safe;
-    private final ReplayBody kept;
+    private final ReplayBody replay;
     private final StreamPlace place;
     private final Runnable wake = this::woken;
     private @Nullable RequestSink target;
@@ -103,7 +103,7 @@ public final class TunnelRequest implements RequestSink {
         this.request = request;
         this.response = response;
         this.safe = SAFE.contains(String.valueOf(request.fields().method()));
-        this.kept = new ReplayBody(relay.held(), request.ended());
+        this.replay = new ReplayBody(relay.held(), request.ended());
         this.place = new StreamPlace(relay.streams(), request.ended());
     }
 
@@ -167,9 +167,9 @@ public final class TunnelRequest implements RequestSink {
         RequestSink opened = relay.open(session, request, new Answer(), this);
         if (attempt == attempts && !done) {
             target = opened;
-            kept.sendTo(opened, !request.ended());
+            replay.sendTo(opened, !request.ended());
             if (answered) {
-                kept.forget();
+                replay.forget();
             }
         }
     }
@@ -225,7 +225,7 @@ public final class TunnelRequest implements RequestSink {
     private void finish() {
         done = true;
         stopWaiting();
-        kept.forget();
+        replay.forget();
         place.close();
     }
 
@@ -238,7 +238,7 @@ public final class TunnelRequest implements RequestSink {
             return;
         }
         place.touch();
-        kept.add(body);
+        replay.add(body);
         RequestSink to = target;
         if (to != null) {
             to.data(body);
@@ -250,7 +250,7 @@ public final class TunnelRequest implements RequestSink {
 
     /** Fails a request without a session whose body is not kept completely. */
     private void requireKept() {
-        if (!kept.isComplete()) {
+        if (!replay.isComplete()) {
             finish();
             response.fail(
                     Problem.of(Cause.OVERLOADED, Hop.TUNNEL, "too many bytes wait for tunnels to come back")
@@ -260,7 +260,7 @@ public final class TunnelRequest implements RequestSink {
 
     @Override
     public void end(@Nullable Http2Headers trailers) {
-        kept.end(trailers);
+        replay.end(trailers);
         place.requestEnded();
         RequestSink to = target;
         if (to != null) {
@@ -304,7 +304,7 @@ public final class TunnelRequest implements RequestSink {
         @Override
         public void head(Http2Headers head, boolean ended) {
             answered = true;
-            kept.forget();
+            replay.forget();
             place.answered();
             if (ended) {
                 place.responseEnded();
@@ -370,7 +370,7 @@ public final class TunnelRequest implements RequestSink {
     }
 
     private boolean mayBeSentAgain() {
-        return kept.isComplete() && switch (touched) {
+        return replay.isComplete() && switch (touched) {
             case CROWDED -> ++yields <= MAX_YIELDS;
             case MISSED, NO -> ++misses < MAX_MISSES;
             case PERHAPS -> safe && sentAgain < MAX_SENT_AGAIN;

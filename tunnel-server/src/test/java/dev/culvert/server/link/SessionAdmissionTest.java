@@ -17,13 +17,13 @@ class SessionAdmissionTest {
     private static final String TEST = "test";
     private static final String BALANCER = "192.0.2.1";
 
-    private final SessionAdmission openings = new SessionAdmission(3, 4, 2, new SplittableRandom(1));
+    private final SessionAdmission admission = new SessionAdmission(3, 4, 2, new SplittableRandom(1));
     private final List<EmbeddedChannel> begun = new ArrayList<>();
 
     /** Begins to open a session; {@code runtimeId} is null where a proof is promised. */
     private boolean begin(String address, @Nullable String runtimeId) {
         EmbeddedChannel channel = from(address);
-        boolean admitted = openings.begin(channel, runtimeId);
+        boolean admitted = admission.begin(channel, runtimeId);
         if (admitted) {
             begun.add(channel);
         }
@@ -72,7 +72,7 @@ class SessionAdmissionTest {
 
         assertThat(begun).extracting(SessionAdmissionTest::isOpen)
                 .containsExactly(true, true, true, false, true);
-        assertThat(openings.count()).isEqualTo(4);
+        assertThat(admission.count()).isEqualTo(4);
     }
 
     @Test
@@ -127,17 +127,17 @@ class SessionAdmissionTest {
         begin(BALANCER, null);
         begin(BALANCER, null);
         SessionAdmission.judge(begun.get(2));
-        assertThat(openings.count()).isEqualTo(3);
+        assertThat(admission.count()).isEqualTo(3);
 
         SessionAdmission.opened(begun.getFirst());
         begun.forEach(EmbeddedChannel::close);
 
-        assertThat(openings.count()).isZero();
+        assertThat(admission.count()).isZero();
     }
 
     @Test
     void theWaitIsSpreadOverOneToTenWholeSeconds() {
-        assertThat(Stream.generate(openings::retryAfter).limit(1000).map(wait -> wait.toMillis()).distinct())
+        assertThat(Stream.generate(admission::retryAfter).limit(1000).map(wait -> wait.toMillis()).distinct())
                 .containsExactlyInAnyOrder(1000L, 2000L, 3000L, 4000L, 5000L, 6000L, 7000L, 8000L, 9000L,
                         10_000L);
     }

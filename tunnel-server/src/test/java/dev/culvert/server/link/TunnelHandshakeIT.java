@@ -62,7 +62,7 @@ class TunnelHandshakeIT {
     private final MovableClock clock = new MovableClock();
     private final CertificateAuthority ca = CertificateAuthority.create("test", clock);
     private final EventLoops loops = EventLoops.create(1);
-    private final SessionAdmission openings = new SessionAdmission(1, 1, 1, new SplittableRandom(1));
+    private final SessionAdmission admission = new SessionAdmission(1, 1, 1, new SplittableRandom(1));
     private final Telemetry telemetry = new Telemetry();
     private final List<RegisteredRuntime> tunnels = new CopyOnWriteArrayList<>();
     /** Of clients that have yet to prove a certificate. */
@@ -84,7 +84,7 @@ class TunnelHandshakeIT {
         var renewal = new RenewalService(store, new CertificateIssuer(ca, Duration.ofDays(1)), clock);
         var shared = new TunnelHandshake.Shared(store, enrolment, renewal, () -> List.of(ca.certificate()),
                 false, host -> host.equals("acme.example"),
-                openings, new LoopPlacement(loops.group(), (id, replaced) -> List.of()),
+                admission, new LoopPlacement(loops.group(), (id, replaced) -> List.of()),
                 (ctx, let, host, left) -> {
                     if (let == null) {
                         timesLeft.add(left);
@@ -164,7 +164,7 @@ class TunnelHandshakeIT {
             assertRefused(answer, 503, "overloaded");
             assertThat(answer).containsPattern("retry-after: ([1-9]|10)\r\n");
         }
-        Awaitility.await().until(() -> openings.count() == 0);
+        Awaitility.await().until(() -> admission.count() == 0);
         assertThat(dial().head("GET /tunnel/v1", CONNECTION, UPGRADE, KEY, VERSION, PROTOCOL).readHead())
                 .startsWith("HTTP/1.1 101 ");
     }

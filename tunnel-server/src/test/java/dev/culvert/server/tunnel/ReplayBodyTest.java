@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 
 class ReplayBodyTest {
     private final HeldRequests held = new HeldRequests(MemoryBudget.ofProcess(1L << 30));
-    private final ReplayBody kept = new ReplayBody(held, false);
+    private final ReplayBody replay = new ReplayBody(held, false);
 
     @Test
     void singleBytesMerge() {
@@ -22,35 +22,35 @@ class ReplayBodyTest {
                 .toList();
 
         parts.forEach(part -> {
-            kept.add(part);
+            replay.add(part);
             part.release();
         });
 
         assertThat(parts.stream().filter(part -> part.refCnt() > 0)).hasSizeLessThan(5);
-        kept.forget();
+        replay.forget();
     }
 
     @Test
     void partsAndTrailersAreChargedAtWhatTheyCost() {
         ByteBuf part = Unpooled.buffer().writeZero(BodyQueue.SMALL);
         for (int i = 0; i < 3; i++) {
-            kept.add(part);
+            replay.add(part);
         }
         part.release();
         assertThat(held.keptBytes()).isEqualTo(3L * (BodyQueue.SMALL + BodyQueue.PART_BYTES));
 
-        kept.end(new DefaultHttp2Headers().add("a", "b"));
+        replay.end(new DefaultHttp2Headers().add("a", "b"));
 
         assertThat(held.keptBytes()).isEqualTo(3L * (BodyQueue.SMALL + BodyQueue.PART_BYTES) + 34);
-        kept.forget();
+        replay.forget();
         assertThat(held.keptBytes()).isZero();
     }
 
     @Test
     void trailersBeyondTheBoundAreNotKept() {
-        kept.end(new DefaultHttp2Headers().add("a", "b".repeat(ReplayBody.MAX_COST)));
+        replay.end(new DefaultHttp2Headers().add("a", "b".repeat(ReplayBody.MAX_COST)));
 
-        assertThat(kept.isComplete()).isFalse();
+        assertThat(replay.isComplete()).isFalse();
         assertThat(held.keptBytes()).isZero();
     }
 }

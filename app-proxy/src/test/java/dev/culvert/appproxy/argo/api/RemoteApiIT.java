@@ -27,7 +27,7 @@ import reactor.test.StepVerifier;
 class RemoteApiIT {
     private static final int CHUNK = 16 << 10;
     /** Socket buffers of both ends, and a few chunks. */
-    private static final long MOST = 24L << 20;
+    private static final long MAX = 24L << 20;
 
     private final EventLoops loops = EventLoops.create(1);
     private final AtomicLong sent = new AtomicLong();
@@ -63,13 +63,13 @@ class RemoteApiIT {
                 .expectNextCount(1)
                 .then(() -> await().atMost(TIME)
                         .during(Duration.ofMillis(300))
-                        .until(() -> sent.get() < MOST && sent.get() > CHUNK))
+                        .until(() -> sent.get() < MAX && sent.get() > CHUNK))
                 .thenRequest(3)
                 .expectNextCount(3)
                 .thenCancel()
                 .verify(TIME);
 
-        assertThat(sent.get()).isLessThan(MOST);
+        assertThat(sent.get()).isLessThan(MAX);
         await().atMost(TIME).untilTrue(stopped);
     }
 

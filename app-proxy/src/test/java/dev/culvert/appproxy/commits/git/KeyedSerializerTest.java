@@ -11,30 +11,30 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
 class KeyedSerializerTest {
-    private final KeyedSerializer lanes = new KeyedSerializer(2);
+    private final KeyedSerializer serializer = new KeyedSerializer(2);
     private final List<String> done = new ArrayList<>();
 
     @Test
     void workOfOneKeyRunsOneAfterTheOther() {
         Sinks.Empty<String> first = Sinks.empty();
-        lanes.run("a", first.asMono()).subscribe();
-        lanes.run("a", work("second")).subscribe();
-        lanes.run("b", work("other")).subscribe();
+        serializer.run("a", first.asMono()).subscribe();
+        serializer.run("a", work("second")).subscribe();
+        serializer.run("b", work("other")).subscribe();
         assertThat(done).containsExactly("other");
 
         first.tryEmitEmpty();
 
         assertThat(done).containsExactly("other", "second");
-        assertThat(lanes.busy()).isZero();
+        assertThat(serializer.busy()).isZero();
     }
 
     @Test
     void whatWaitsIsBounded() {
         Sinks.Empty<String> first = Sinks.empty();
         List<Throwable> refused = new ArrayList<>();
-        lanes.run("a", first.asMono()).subscribe();
+        serializer.run("a", first.asMono()).subscribe();
         for (int i = 0; i < 3; i++) {
-            lanes.run("a", work("w" + i)).subscribe(result -> {}, refused::add);
+            serializer.run("a", work("w" + i)).subscribe(result -> {}, refused::add);
         }
 
         assertThat(refused).singleElement()
@@ -47,21 +47,21 @@ class KeyedSerializerTest {
     @Test
     void whoLeavesWhileWaitingNeverRuns() {
         Sinks.Empty<String> first = Sinks.empty();
-        lanes.run("a", first.asMono()).subscribe();
-        Disposable waiting = lanes.run("a", work("gone")).subscribe();
+        serializer.run("a", first.asMono()).subscribe();
+        Disposable waiting = serializer.run("a", work("gone")).subscribe();
         waiting.dispose();
 
         first.tryEmitEmpty();
 
         assertThat(done).isEmpty();
-        assertThat(lanes.busy()).isZero();
+        assertThat(serializer.busy()).isZero();
     }
 
     @Test
     void whoLeavesWhileRunningDoesNotLetTheNextIn() {
         Sinks.Empty<String> first = Sinks.empty();
-        Disposable running = lanes.run("a", first.asMono()).subscribe();
-        lanes.run("a", work("second")).subscribe();
+        Disposable running = serializer.run("a", first.asMono()).subscribe();
+        serializer.run("a", work("second")).subscribe();
         running.dispose();
         assertThat(done).isEmpty();
 
@@ -74,8 +74,8 @@ class KeyedSerializerTest {
     void workThatFailsLetsTheNextIn() {
         Sinks.Empty<String> first = Sinks.empty();
         List<Throwable> failed = new ArrayList<>();
-        lanes.run("a", first.asMono()).subscribe(result -> {}, failed::add);
-        lanes.run("a", work("second")).subscribe();
+        serializer.run("a", first.asMono()).subscribe(result -> {}, failed::add);
+        serializer.run("a", work("second")).subscribe();
 
         first.tryEmitError(new IllegalStateException("broken"));
 

@@ -19,7 +19,7 @@ final class ChangeNotifier {
 
     private final Directory directory;
     private final PublicHosts runtimes;
-    private final CoalescingRunner notifications = new CoalescingRunner(PAUSE);
+    private final CoalescingRunner runner = new CoalescingRunner(PAUSE);
     private final Disposable.Swap following = Disposables.swap();
 
     ChangeNotifier(Directory directory, PublicHosts runtimes) {
@@ -37,7 +37,7 @@ final class ChangeNotifier {
     }
 
     private void changed(String account) {
-        notifications.run(account, directory.urls(account)
+        runner.run(account, directory.urls(account)
                 .doOnNext(urls -> tell(account, urls))
                 .then());
     }

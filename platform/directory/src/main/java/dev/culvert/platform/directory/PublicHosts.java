@@ -41,7 +41,7 @@ final class PublicHosts implements RuntimeCalls {
 
     private final Directory directory;
     private final OutboundCalls calls;
-    private final CoalescingRunner nudges = new CoalescingRunner(NUDGE_PAUSE);
+    private final CoalescingRunner runner = new CoalescingRunner(NUDGE_PAUSE);
 
     PublicHosts(Directory directory, OutboundCalls calls) {
         this.directory = directory;
@@ -101,13 +101,13 @@ final class PublicHosts implements RuntimeCalls {
 
     @Override
     public void nudge(String account, String runtime, String path) {
-        nudges.run(account + "/" + runtime + path,
+        runner.run(account + "/" + runtime + path,
                 directory.url(account, runtime).flatMap(url -> post(account, runtime, url + path)));
     }
 
     /** As above, for a URL that is known. */
     void nudge(String account, String runtime, String url, String path) {
-        nudges.run(account + "/" + runtime + path, post(account, runtime, url + path));
+        runner.run(account + "/" + runtime + path, post(account, runtime, url + path));
     }
 
     private Mono<Void> post(String account, String runtime, String url) {

@@ -18,7 +18,7 @@ import java.util.concurrent.TimeUnit;
  * most one turn and ends it when it closes. Belongs to its loop.
  */
 final class PipelineTurns {
-    static final int MOST = 4;
+    static final int MAX = 4;
     /** A slow response holds up the other connections of its source for this long. */
     static final long TIME_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -95,7 +95,7 @@ final class PipelineTurns {
         private final SourceAddress address;
         private final LinkedHashSet<Turn> waiting = new LinkedHashSet<>();
         /** The oldest comes first. */
-        private final ArrayDeque<Turn> lasting = new ArrayDeque<>(MOST);
+        private final ArrayDeque<Turn> lasting = new ArrayDeque<>(MAX);
         private boolean timed;
 
         private Source(SourceAddress address) {
@@ -103,7 +103,7 @@ final class PipelineTurns {
         }
 
         private void grant() {
-            while (lasting.size() < MOST && !waiting.isEmpty()) {
+            while (lasting.size() < MAX && !waiting.isEmpty()) {
                 Turn next = waiting.removeFirst();
                 next.granted = System.nanoTime();
                 lasting.add(next);

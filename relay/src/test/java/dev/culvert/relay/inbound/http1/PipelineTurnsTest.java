@@ -46,11 +46,11 @@ class PipelineTurnsTest {
 
     @Test
     void whoHasAllItsTurnsWaitsForOneToEnd() throws Exception {
-        ask(NOISY, PipelineTurns.MOST + 2);
-        awaitBegun(PipelineTurns.MOST);
+        ask(NOISY, PipelineTurns.MAX + 2);
+        awaitBegun(PipelineTurns.MAX);
 
         end(0, 0);
-        awaitBegun(PipelineTurns.MOST + 1);
+        awaitBegun(PipelineTurns.MAX + 1);
         assertThat(begun).isSorted();
     }
 
@@ -58,7 +58,7 @@ class PipelineTurnsTest {
     void anotherSourceHasTurnsOfItsOwn() throws Exception {
         ask(NOISY, 100);
         ask(QUIET, 1);
-        awaitBegun(PipelineTurns.MOST + 1);
+        awaitBegun(PipelineTurns.MAX + 1);
 
         assertThat(begun).contains(100);
     }
@@ -66,14 +66,14 @@ class PipelineTurnsTest {
     @Test
     void aWaitThatEndsLeavesNothingBehind() throws Exception {
         ask(NOISY, 10_000);
-        awaitBegun(PipelineTurns.MOST);
+        awaitBegun(PipelineTurns.MAX);
 
-        end(PipelineTurns.MOST, 9_999);
-        assertThat(size()).isEqualTo(PipelineTurns.MOST);
-        end(0, PipelineTurns.MOST - 1);
+        end(PipelineTurns.MAX, 9_999);
+        assertThat(size()).isEqualTo(PipelineTurns.MAX);
+        end(0, PipelineTurns.MAX - 1);
         end(0, 0);
         assertThat(size()).isZero();
-        awaitBegun(PipelineTurns.MOST);
+        awaitBegun(PipelineTurns.MAX);
     }
 
     @Test
@@ -87,11 +87,11 @@ class PipelineTurnsTest {
 
     @Test
     void aTurnThatLastsGivesWayToThoseThatWait() throws Exception {
-        ask(NOISY, PipelineTurns.MOST + 1);
-        awaitBegun(PipelineTurns.MOST);
+        ask(NOISY, PipelineTurns.MAX + 1);
+        awaitBegun(PipelineTurns.MAX);
 
-        await().until(() -> loop.submit(begun::size).get() > PipelineTurns.MOST);
-        end(0, PipelineTurns.MOST);
+        await().until(() -> loop.submit(begun::size).get() > PipelineTurns.MAX);
+        end(0, PipelineTurns.MAX);
         assertThat(size()).isZero();
     }
 

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * quarter to each other. Callable from any thread.
  */
 final class OperationQueue {
-    private static final int MOST_LEFT_TO_READS = 3;
+    private static final int MAX_LEFT_TO_READS = 3;
     private static final int SHARES = 4;
 
     private final int maxChanges;
@@ -47,7 +47,7 @@ final class OperationQueue {
      */
     OperationQueue(int connections, int maxWaiting) {
         this.free = connections;
-        this.maxChanges = connections - Math.clamp(connections / 3, 1, MOST_LEFT_TO_READS);
+        this.maxChanges = connections - Math.clamp(connections / 3, 1, MAX_LEFT_TO_READS);
         this.maxWaiting = maxWaiting;
     }
 

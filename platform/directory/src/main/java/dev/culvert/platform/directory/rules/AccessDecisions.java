@@ -86,37 +86,37 @@ public final class AccessDecisions {
      * Decides a query. Administrators may do anything; other users need a rule. Errors: {@link
      * dev.culvert.store.StoreException} when the rules must be read and can't.
      */
-    public Mono<Decision> decide(String account, AccessQuery question) {
+    public Mono<Decision> decide(String account, AccessQuery query) {
         return Mono.defer(() -> {
-            var member = new Member(account, question.user());
+            var member = new Member(account, query.user());
             BooleanSupplier current = isCurrent;
             if (current == null || !current.getAsBoolean()) {
-                return Mono.zip(directory.membership(account, question.user()), directory.rules(account),
-                        (theirs, all) -> decide(theirs.orElse(null), RuleIndex.of(all), question));
+                return Mono.zip(directory.membership(account, query.user()), directory.rules(account),
+                        (theirs, all) -> decide(theirs.orElse(null), RuleIndex.of(all), query));
             }
             Optional<Membership> theirs = members.present(member);
             RuleIndex all = rules.present(account);
             return theirs != null && all != null
-                    ? Mono.just(decide(theirs.orElse(null), all, question))
+                    ? Mono.just(decide(theirs.orElse(null), all, query))
                     : Mono.zip(members.get(member), rules.get(account),
-                            (read, index) -> decide(read.orElse(null), index, question));
+                            (read, index) -> decide(read.orElse(null), index, query));
         });
     }
 
-    private static Decision decide(@Nullable Membership user, RuleIndex rules, AccessQuery question) {
+    private static Decision decide(@Nullable Membership user, RuleIndex rules, AccessQuery query) {
         if (user == null) {
             return new Decision(false, "there is no such user in the account");
         }
         if (user.admin()) {
             return new Decision(true, "administrators may do everything");
         }
-        if (!KnownActions.ACTIONS.contains(question.action())
-                || !KnownActions.ENTITIES.contains(question.entity())) {
+        if (!KnownActions.ACTIONS.contains(query.action())
+                || !KnownActions.ENTITIES.contains(query.entity())) {
             return new Decision(false, "no rule can allow an unknown action or entity");
         }
-        String rule = rules.allowing(question, user.teams());
+        String rule = rules.allowing(query, user.teams());
         return rule == null
-                ? new Decision(false, "no rule allows " + question.action() + " on " + question.entity()
+                ? new Decision(false, "no rule allows " + query.action() + " on " + query.entity()
                         + " here")
                 : new Decision(true, "rule " + rule + " allows it");
     }

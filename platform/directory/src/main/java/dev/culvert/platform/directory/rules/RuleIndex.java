@@ -80,13 +80,13 @@ record RuleIndex(Map<String, Map<String, List<Entry>>> rules, int bytes) {
 
     /** The id of a rule that allows what a user in these teams asks for; null: none does. */
     @Nullable
-    String allowing(AccessQuery question, Set<String> theirTeams) {
-        List<Entry> named = rules.getOrDefault(question.entity(), Map.of())
-                .getOrDefault(question.action(), List.of());
+    String allowing(AccessQuery query, Set<String> theirTeams) {
+        List<Entry> named = rules.getOrDefault(query.entity(), Map.of())
+                .getOrDefault(query.action(), List.of());
         Map<String, List<String>> told = new HashMap<>();
         for (Entry rule : named) {
-            if (rule.isFor(question.user(), theirTeams)
-                    && rule.covers(name -> told.computeIfAbsent(name, same -> values(question, same)))) {
+            if (rule.isFor(query.user(), theirTeams)
+                    && rule.covers(name -> told.computeIfAbsent(name, same -> values(query, same)))) {
                 return rule.id();
             }
         }
@@ -97,8 +97,8 @@ record RuleIndex(Map<String, Map<String, List<Entry>>> rules, int bytes) {
      * An object may have many labels: {@code label} has the form {@code team=red,tier=web}, and each label is
      * compared.
      */
-    private static List<String> values(AccessQuery question, String attribute) {
-        String value = question.attributes().get(attribute);
+    private static List<String> values(AccessQuery query, String attribute) {
+        String value = query.attributes().get(attribute);
         if (value == null) {
             return List.of();
         }

@@ -49,8 +49,8 @@ class RuleIndexTest {
         assertThat(patterns.prefixes()).containsExactly("a", "c-1", "c-2");
     }
 
-    private static boolean allows(Rule rule, AccessQuery question, Set<String> teams) {
-        return "r".equals(RuleIndex.of(List.of(rule)).allowing(question, teams));
+    private static boolean allows(Rule rule, AccessQuery query, Set<String> teams) {
+        return "r".equals(RuleIndex.of(List.of(rule)).allowing(query, teams));
     }
 
     private static AccessQuery asked(String action, Map<String, String> attributes) {

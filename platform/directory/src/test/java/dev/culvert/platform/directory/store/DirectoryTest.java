@@ -62,17 +62,17 @@ class DirectoryTest {
 
     @Test
     void nobodyMayAnythingUntilARuleSaysSo() {
-        AccessQuery question = new AccessQuery(user, "workflows", "TERMINATE", Map.of("namespace", "argo"));
-        assertThat(get(decisions.decide(ACCOUNT, question)).isValid()).isFalse();
+        AccessQuery query = new AccessQuery(user, "workflows", "TERMINATE", Map.of("namespace", "argo"));
+        assertThat(get(decisions.decide(ACCOUNT, query)).isValid()).isFalse();
         String team = get(directory.addTeam(ACCOUNT, "ops", List.of())).id();
         Rule rule = get(directory.addRule(ACCOUNT, rule(List.of(team))));
-        assertThat(get(decisions.decide(ACCOUNT, question)).isValid()).isFalse();
+        assertThat(get(decisions.decide(ACCOUNT, query)).isValid()).isFalse();
 
         directory.setMember(ACCOUNT, team, user, true).block(TIME);
 
-        assertThat(get(decisions.decide(ACCOUNT, question)).isValid()).isTrue();
+        assertThat(get(decisions.decide(ACCOUNT, query)).isValid()).isTrue();
         directory.removeRule(ACCOUNT, rule.id()).block(TIME);
-        assertThat(get(decisions.decide(ACCOUNT, question)).isValid()).isFalse();
+        assertThat(get(decisions.decide(ACCOUNT, query)).isValid()).isFalse();
     }
 
     @Test

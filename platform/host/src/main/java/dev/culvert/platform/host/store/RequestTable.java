@@ -19,14 +19,14 @@ import org.jspecify.annotations.Nullable;
  */
 record RequestTable(Database.Engine engine, int kept, int most) {
     private static final int KEPT = 1_000;
-    private static final int MOST = 50_000;
+    private static final int MAX = 50_000;
     private static final long KEPT_MILLIS = Duration.ofDays(1).toMillis();
     private static final long SURELY_KEPT_MILLIS = Duration.ofMinutes(15).toMillis();
     /** The maximum number of rows that one statement deletes. */
     private static final int DELETED_AT_ONCE = 100;
 
     RequestTable(Database.Engine engine) {
-        this(engine, KEPT, MOST);
+        this(engine, KEPT, MAX);
     }
 
     /** What is stored of a request. */
