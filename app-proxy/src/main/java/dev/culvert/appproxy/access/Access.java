@@ -38,7 +38,7 @@ public interface Access {
     /**
      * Runs a change that touches more than one object, such as one that reads a second branch. The caller
      * also needs permission for each of {@code also} before anything is changed. The audit record names
-     * {@code operation}.
+     * {@code operation}; that of a refusal the one that was refused.
      */
     <T> Mono<T> change(AuthenticatedCaller caller, Operation operation, List<Operation> also,
             RequestContext context,

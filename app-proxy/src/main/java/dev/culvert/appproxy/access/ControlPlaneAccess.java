@@ -77,7 +77,8 @@ final class ControlPlaneAccess implements Access {
             return Mono.error(HandlerException.of(Reason.BAD_REQUEST,
                     "names of more than " + MAX_QUESTION_CHARS + " characters"));
         }
-        return decisions.get(key(caller, operation), directory.decide(caller.id(), operation))
+        Mono<Answers.Decision> asked = directory.decide(caller.id(), operation);
+        return (operation.remembered() ? decisions.get(key(caller, operation), asked) : asked)
                 .onErrorMap(ControlPlaneAway.class, ControlPlaneAway::forCaller)
                 .flatMap(answer -> answer.isValid()
                         ? Mono.empty()
@@ -88,16 +89,18 @@ final class ControlPlaneAccess implements Access {
     @Override
     public <T> Mono<T> change(AuthenticatedCaller caller, Operation operation, List<Operation> also,
             RequestContext context, Mono<T> change) {
-        Mono<Void> all = also.isEmpty()
-                ? allow(caller, operation)
-                : allow(caller, operation)
-                        .thenMany(Flux.fromIterable(also).concatMap(other -> allow(caller, other)))
-                        .then();
-        Mono<Void> allowed = all.onErrorResume(HandlerException.class,
-                // Whatever the reason, nothing was changed: a flood of refusals must push no change out of
-                // the log.
-                refused -> audit.write(entry(caller, operation, context, Decision.DENIED, refused.detail()))
-                        .then(Mono.error(refused)));
+        Mono<Void> allowed = Flux.concat(Mono.just(operation), Flux.fromIterable(also))
+                .concatMap(each -> allow(caller, each).onErrorResume(HandlerException.class,
+                        // Whatever the reason, nothing was changed: a flood of refusals must push no change
+                        // out of the log.
+                        refused -> audit
+                                .write(entry(caller, each, context, Decision.DENIED,
+                                        each.equals(operation)
+                                                ? refused.detail()
+                                                : refused.detail() + "; needed for " + operation.action()
+                                                        + " of " + operation.object()))
+                                .then(Mono.error(refused))))
+                .then();
         Mono<T> audited = Mono.usingWhen(Mono.just(operation), same -> change,
                 done -> audit.write(entry(caller, operation, context, Decision.ALLOWED, null)),
                 (same, failed) -> audit

@@ -70,6 +70,9 @@ final class GitBackend {
     /** The memory of requests that wait for a place: their heads, and the bodies of fetches. */
     private static final long MEMORY_BYTES = 64L << 20;
 
+    /** The pushes that rules are asked about at a time: each asks one question after the other. */
+    static final int MAX_JUDGED = 64;
+
     /** The size up to which git reads a file whole. It streams larger ones, without deltas (ADR 11). */
     private static final String WHOLE_FILES = "8m";
     private static final String CACHED_DELTA_BASES = "32m";
@@ -84,6 +87,7 @@ final class GitBackend {
     private final @Nullable Path prlimit = onPath("prlimit");
     private final GitPlaces places;
     private final Quota<Object> memory = new Quota<>(MEMORY_BYTES);
+    private final Quota<Object> judging = new Quota<>(MAX_JUDGED);
     private final BodyIntake intake;
     private final Scheduler clock;
     private final Scheduler io;
@@ -192,14 +196,31 @@ final class GitBackend {
                         Throwable broken = first.getThrowable();
                         return broken != null
                                 ? Mono.<EdgeResponse>error(broken)
-                                : arriving.updates(first.get()).flatMap(rules::of).flatMap(rights -> {
-                                    waiting.close();
-                                    return run(call, request, ArrivingPush.body(parts), account, rights);
-                                });
+                                : arriving.updates(first.get())
+                                        .flatMap(updates -> judged(updates, rules, account, shed))
+                                        .flatMap(rights -> {
+                                            waiting.close();
+                                            return run(call, request, ArrivingPush.body(parts), account,
+                                                    rights);
+                                        });
                     }, false)
                     .singleOrEmpty()
                     .takeUntilOther(shed.asMono())
                     .doFinally(signal -> waiting.close());
+        });
+    }
+
+    /** Asks the rules about a push, which may take a question for each of its refs. */
+    private Mono<PushRights> judged(List<RefUpdate> updates, PushRights.Rules rules, Object account,
+            Sinks.Empty<Void> shed) {
+        return Mono.defer(() -> {
+            var place = judging.tryOpen(account, 1, () -> shed.tryEmitError(busy()));
+            return place == null
+                    ? Mono.error(busy())
+                    : rules.of(updates)
+                            .map(rights -> rights.over(updates))
+                            .doOnTerminate(place::close)
+                            .doOnCancel(place::close);
         });
     }
 
@@ -311,15 +332,20 @@ final class GitBackend {
     }
 
     /**
-     * Lets a push change branches and tags only, within its rights. Tells hooks and the reflog who pushes:
+     * Keeps a push to branches and tags, and to its rights. It adds to what the repository's own
+     * configuration denies and hides, and undoes none of it. Tells hooks and the reflog who pushes:
      * githooks(5) run with this environment.
      */
     private static void restrict(Map<String, String> environment, PushRights rights) {
-        configure(environment, "receive.hideRefs", "refs/");
-        configure(environment, "receive.hideRefs", "!refs/heads/");
-        configure(environment, "receive.hideRefs", "!refs/tags/");
-        configure(environment, "receive.denyDeletes", Boolean.toString(!rights.deletes()));
-        configure(environment, "receive.denyNonFastForwards", Boolean.toString(!rights.rewrites()));
+        if (rights.foreign()) {
+            configure(environment, "receive.hideRefs", "refs/"); // Git tells its user so, ref by ref
+        }
+        if (!rights.deletes()) {
+            configure(environment, "receive.denyDeletes", "true");
+        }
+        if (!rights.rewrites()) {
+            configure(environment, "receive.denyNonFastForwards", "true");
+        }
         AuthenticatedCaller caller = rights.caller();
         if (caller != null) {
             pass(environment, "REMOTE_USER", caller.id(), PLAIN);

@@ -13,6 +13,7 @@ import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaders;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -89,32 +90,43 @@ final class GitHandler implements EdgeHandler {
 
     /**
      * Checks permission for each ref: {@code UPDATE}, and {@code DELETE} for what is lost. A push is recorded
-     * in the audit log when it begins; the repository shows what it changed.
+     * in the audit log when it begins, as {@code DELETE} if it deletes a ref or moves a tag; the repository
+     * shows what it changed. What is lost comes first, in the questions and the record.
      */
     private Mono<PushRights> judged(GitCall call, AuthenticatedCaller caller, EdgeRequest request,
             List<RefUpdate> updates) {
         if (updates.isEmpty()) {
             return seen(call, caller).thenReturn(PushRights.NONE); // Git asks so whether its key is right
         }
-        String object = updates.stream()
-                .limit(NAMED)
-                .map(RefUpdate::branch)
-                .collect(
-                        Collectors.joining(",", call.repository() + "@", updates.size() > NAMED ? ",…" : ""));
-        List<Operation> operations = updates.stream()
-                .map(update -> operation(update.isLossy() ? DELETE : UPDATE, call, update, object))
+        List<RefUpdate> sorted = updates.stream()
+                .sorted(Comparator.comparing(RefUpdate::isLossy).reversed())
+                .toList();
+        List<Operation> operations = sorted.stream()
+                .map(update -> operation(update.isLossy() ? DELETE : UPDATE, call, update))
+                .distinct()
                 .toList();
         return mayRewrite(call, caller, updates)
-                .flatMap(rewrites -> access.change(caller, operations.getFirst(),
+                .flatMap(rewrites -> access.change(caller, operations.getFirst().of(names(call, sorted)),
                         operations.subList(1, operations.size()), request.context(),
                         Mono.just(new PushRights(caller, true, rewrites))));
+    }
+
+    private static String names(GitCall call, List<RefUpdate> updates) {
+        int more = updates.size() - NAMED;
+        return updates.stream()
+                .limit(NAMED)
+                .map(RefUpdate::branch)
+                .collect(Collectors.joining(",", call.repository() + "@",
+                        more > 0 ? " and " + more + " more" : ""));
     }
 
     /** Whether the caller may drop commits from all branches of the push that are there already. */
     private Mono<Boolean> mayRewrite(GitCall call, AuthenticatedCaller caller, List<RefUpdate> updates) {
         return Flux.fromIterable(updates)
-                .filter(update -> update.kind() == RefUpdate.Kind.UPDATE)
-                .concatMap(update -> access.allow(caller, operation(DELETE, call, update, update.branch())))
+                .filter(update -> update.kind() == RefUpdate.Kind.UPDATE && !update.isLossy())
+                .map(update -> operation(DELETE, call, update))
+                .distinct()
+                .concatMap(operation -> access.allow(caller, operation))
                 .then(Mono.just(true))
                 .onErrorResume(GitHandler::isForbidden, refused -> Mono.just(false));
     }
@@ -128,8 +140,8 @@ final class GitHandler implements EdgeHandler {
                 Map.of("repository", call.repository()));
     }
 
-    private static Operation operation(String action, GitCall call, RefUpdate update, String object) {
-        return new Operation(action, REPOSITORIES, object,
+    private static Operation operation(String action, GitCall call, RefUpdate update) {
+        return Operation.ofOne(action, REPOSITORIES, call.repository() + "@" + update.branch(),
                 Map.of("repository", call.repository(), "branch", update.branch()));
     }
 

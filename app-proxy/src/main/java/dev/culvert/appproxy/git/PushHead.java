@@ -16,8 +16,8 @@ import java.util.regex.Pattern;
  */
 final class PushHead {
     /** The maximum number of refs that a push changes. Rules are asked for each. */
-    static final int MAX_UPDATES = 1000;
-    /** The maximum bytes of commands: of a thousand refs with long names. */
+    static final int MAX_UPDATES = 250;
+    /** The maximum bytes of commands, which name refs and the borders of a shallow clone. */
     static final int MAX_BYTES = 256 << 10;
 
     private static final int LENGTH_DIGITS = 4;
@@ -47,7 +47,7 @@ final class PushHead {
     boolean read(ByteBuf part) {
         for (int i = part.readerIndex(); i < part.writerIndex() && !complete; i++) {
             if (++bytes > MAX_BYTES) {
-                throw tooMany();
+                throw tooLong();
             }
             packet.append((char) (part.getByte(i) & 0xff));
             if (packet.length() >= LENGTH_DIGITS && packet.length() >= length()) {
@@ -101,6 +101,12 @@ final class PushHead {
 
     static HandlerException malformed() {
         return HandlerException.of(Reason.BAD_REQUEST, "this is no push: commands, then a pack");
+    }
+
+    private static HandlerException tooLong() {
+        return HandlerException.of(Reason.BODY_TOO_LARGE, "the commands of a push have at most "
+                + (MAX_BYTES >> 10) + " KiB: names of refs, and the borders of a shallow clone; push the refs"
+                + " in parts, or from a whole clone");
     }
 
     private static HandlerException tooMany() {

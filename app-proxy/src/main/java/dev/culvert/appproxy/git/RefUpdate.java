@@ -15,7 +15,7 @@ record RefUpdate(String ref, Kind kind) {
         CREATE, UPDATE, DELETE
     }
 
-    /** Whether it is a branch or a tag. Git refuses pushes to all other refs. */
+    /** Whether it is a branch or a tag. Pushes to all other refs are refused. */
     boolean isTaken() {
         return ref.startsWith(BRANCHES) || ref.startsWith(TAGS);
     }

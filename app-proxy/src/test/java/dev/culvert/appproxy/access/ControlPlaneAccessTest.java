@@ -137,9 +137,21 @@ class ControlPlaneAccessTest {
 
         assertThat(changes).hasValue(0);
         assertThat(Files.readString(folder.resolve("audit-refused.log"))).contains(
-                "\"action\":\"TERMINATE\"",
-                "\"object\":\"argo/build-42\"", "\"decision\":\"denied\"",
-                "no permission for VIEW on gitContexts");
+                "\"action\":\"VIEW\"", "\"object\":\"shop@main\"", "\"decision\":\"denied\"",
+                "no permission for VIEW on gitContexts; needed for TERMINATE of argo/build-42");
+    }
+
+    @Test
+    void oneOfManyObjectsIsNotRemembered() {
+        told.allowed = true;
+        Operation ref = Operation.ofOne("UPDATE", "gitRepositories", "shop@x", Map.of("branch", "x"));
+        StepVerifier.create(access.allow(JO, ref)).verifyComplete();
+
+        told.allowed = false;
+
+        refused(access.allow(JO, ref), Reason.FORBIDDEN);
+        told.allowed = true;
+        StepVerifier.create(access.allow(JO, ref)).verifyComplete();
     }
 
     /** Else a flood of these would push changes that happened out of their log. */

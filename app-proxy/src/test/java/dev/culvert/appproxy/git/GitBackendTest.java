@@ -36,6 +36,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.test.StepVerifier;
@@ -280,6 +281,56 @@ class GitBackendTest {
         assertThat(repositories.resolve("demo.git/who")).hasContent("u1|acme|Ann Ä|ann@example.com");
     }
 
+    /** A caller's rights are no more than those that the repository's own configuration gives. */
+    @Test
+    void theRepositoryKeepsWhatItsOwnConfigurationKeeps() throws Exception {
+        Path demo = repositories.resolve("demo.git");
+        String commit = commit(demo);
+        GitCommand.git(demo, "update-ref", "refs/heads/main", commit);
+        GitCommand.git(demo, "update-ref", "refs/heads/release", commit);
+        GitCommand.git(demo, "config", "receive.denyDeletes", "true");
+        GitCommand.git(demo, "config", "receive.hideRefs", "refs/heads/release");
+        var all = new PushRights(null, true, true);
+        String deletes = commit + " " + "0".repeat(40) + " refs/heads/";
+
+        assertThat(push(new byte[0], deletes + "main", all))
+                .contains("ng refs/heads/main deletion prohibited");
+        GitCommand.git(demo, "config", "--unset", "receive.denyDeletes");
+        assertThat(push(new byte[0], deletes + "release", all)).contains("ng refs/heads/release deny");
+        assertThat(push(new byte[0], deletes + "main", all)).contains("ok refs/heads/main");
+
+        assertThat(GitCommand.git(demo, "for-each-ref", "--format=%(refname)"))
+                .isEqualTo("refs/heads/release");
+    }
+
+    private static String commit(Path repository) throws IOException, InterruptedException {
+        return GitCommand.git(repository, "commit-tree", "-m", "first",
+                GitCommand.git(repository, "hash-object", "-w", "-t", "tree", "/dev/null"));
+    }
+
+    @Test
+    void pushesThatAreJudgedAreBounded() {
+        PushRights.Rules never = updates -> Mono.never();
+        List<Disposable> judged = new ArrayList<>();
+        for (int i = 0; i < GitBackend.MAX_JUDGED; i++) {
+            EdgeRequest request = request("demo.git/git-receive-pack", begun(Flux.never()));
+            judged.add(backend.serve(GitCall.of(request), request, "a", never)
+                    .subscribe(response -> {}, failed -> {}));
+        }
+
+        EdgeRequest more = request("demo.git/git-receive-pack", begun(Flux.never()));
+        StepVerifier.create(backend.serve(GitCall.of(more), more, "a", never))
+                .verifyErrorSatisfies(error -> refused(error, Reason.OVERLOADED));
+        EdgeRequest other = request("demo.git/git-receive-pack", begun(Flux.never()));
+        StepVerifier.create(backend.serve(GitCall.of(other), other, "b",
+                updates -> Mono.error(HandlerException.of(Reason.FORBIDDEN, "not you"))))
+                .verifyErrorSatisfies(error -> refused(error, Reason.FORBIDDEN));
+        assertThat(judged).filteredOn(Disposable::isDisposed).as("one gave way").hasSize(1);
+
+        judged.forEach(Disposable::dispose);
+        assertThat(backend.available()).isEqualTo(1);
+    }
+
     @Test
     void aCompressedPushIsReadAsGitReadsIt() throws Exception {
         byte[] pack = pack(
@@ -320,6 +371,7 @@ class GitBackendTest {
     }
 
     private String push(byte[] pack, String command, PushRights rights) {
+        awaitFree();
         String head = command + "\0report-status";
         ByteBuf body = Unpooled.buffer()
                 .writeBytes(String.format("%04x%s0000", head.length() + 4, head)

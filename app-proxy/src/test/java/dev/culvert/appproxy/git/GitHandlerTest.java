@@ -23,6 +23,8 @@ import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -108,7 +110,7 @@ class GitHandlerTest {
                 .verifyErrorSatisfies(error -> refused(error, Reason.FORBIDDEN));
 
         assertThat(changed).singleElement()
-                .isEqualTo(new Operation("UPDATE", "gitRepositories", "none@main",
+                .isEqualTo(Operation.ofOne("UPDATE", "gitRepositories", "none@main",
                         Map.of("repository", "none", "branch", "main")));
     }
 
@@ -121,11 +123,41 @@ class GitHandlerTest {
 
         assertThat(also)
                 .extracting(operation -> operation.action() + " " + operation.attributes().get("branch"))
-                .containsExactly("UPDATE new", "DELETE old", "UPDATE main", "DELETE refs/tags/v1",
+                .containsExactly("DELETE old", "DELETE refs/tags/v1", "UPDATE new", "UPDATE main",
                         "UPDATE refs/notes/x");
         assertThat(asked)
                 .extracting(operation -> operation.action() + " " + operation.attributes().get("branch"))
-                .contains("DELETE main");
+                .containsExactly("DELETE main", "DELETE old");
+    }
+
+    @Test
+    void theRecordOfAPushBeginsWithWhatItLoses() {
+        Stream<String> packets = Stream.concat(
+                IntStream.range(0, 20).mapToObj(i -> update("0", "1", "refs/heads/new" + i % 10)),
+                Stream.of(update("1", "0", "refs/heads/old")));
+
+        StepVerifier.create(handler().handle(push("Bearer ann", packets.toArray(String[]::new))))
+                .verifyErrorSatisfies(error -> refused(error, Reason.NOT_FOUND));
+
+        assertThat(changed).singleElement()
+                .isEqualTo(Operation.ofOne("DELETE", "gitRepositories",
+                        "none@old,new0,new1,new2,new3 and 16 more",
+                        Map.of("repository", "none", "branch", "old")));
+        assertThat(also).as("each ref once").hasSize(11);
+    }
+
+    @Test
+    void aPushHasItsLimits() {
+        String[] refs = IntStream.rangeClosed(0, PushHead.MAX_UPDATES)
+                .mapToObj(i -> update("0", "1", "refs/heads/new" + i))
+                .toArray(String[]::new);
+        String shallow = "0034shallow " + "1".repeat(40);
+
+        StepVerifier.create(handler().handle(push("Bearer ann", refs)))
+                .verifyErrorSatisfies(error -> assertThat(error).hasMessageContaining("at most 250 refs"));
+        StepVerifier.create(handler().handle(push("Bearer ann", shallow.repeat(6000))))
+                .verifyErrorSatisfies(error -> assertThat(error).hasMessageContaining("at most 256 KiB"));
+        assertThat(changed).isEmpty();
     }
 
     @Test
