@@ -1,5 +1,6 @@
 package dev.culvert.relay;
 
+import dev.culvert.http.path.TargetForm;
 import dev.culvert.http.problem.Problem;
 import dev.culvert.http.problem.Problem.Cause;
 import dev.culvert.http.problem.Problem.Hop;
@@ -19,6 +20,14 @@ public final class WireProblem {
     public static final Problem NO_NAME = Problem.of(Cause.UPSTREAM_REFUSED, Hop.UPSTREAM,
             "the upstream's name does not resolve");
 
+    /** Only POSTs are verified, so the route takes nothing else. A RESET carries this as its detail. */
+    public static final Problem POST_ONLY = Problem.of(Cause.METHOD_NOT_ALLOWED, Hop.ROUTER,
+            "this route verifies signatures of webhooks, and takes POST only");
+
+    /** The path has a document of the router itself. A RESET carries this as its detail. */
+    public static final Problem GET_ONLY = Problem.of(Cause.METHOD_NOT_ALLOWED, Hop.ROUTER,
+            "this path allows only GET and HEAD");
+
     /** In the order of docs/protocol.md §10, from 1. Add new causes only at the end. */
     private static final List<Cause> CAUSES = List.of(Cause.UNKNOWN_HOST, Cause.NO_ROUTE, Cause.NOT_ALLOWED,
             Cause.NO_TUNNEL, Cause.DRAINING, Cause.OVERLOADED, Cause.TUNNEL_LOST, Cause.UPSTREAM_REFUSED,
@@ -33,6 +42,14 @@ public final class WireProblem {
     private static final Duration OVERLOAD_WAIT = Duration.ofSeconds(1);
 
     private WireProblem() {}
+
+    /** Returns the methods that the {@code Allow} field of a 405 names (RFC 9110 §15.5.6). */
+    public static String allowed(Problem refused) {
+        if (refused.detail().equals(POST_ONLY.detail())) {
+            return "POST";
+        }
+        return refused.detail().equals(GET_ONLY.detail()) ? "GET, HEAD" : TargetForm.SERVED_METHODS;
+    }
 
     /** Returns the number of a cause, from 1. */
     public static int number(Cause cause) {

@@ -14,6 +14,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.Collection;
 import java.util.List;
 import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
@@ -30,6 +31,8 @@ record TrustRefusal(Reason reason, String text) {
     /** GeneralName's tags of DNS names and addresses (RFC 5280 §4.2.1.6). */
     private static final List<Integer> HOST_TAGS = List.of(2, 7);
     private static final int MAX_NAMES = 5;
+    /** Of the key, or extended. */
+    private static final Pattern KEY_USAGE = Pattern.compile("(?i)key ?usage");
 
     /**
      * The reason.
@@ -81,7 +84,7 @@ record TrustRefusal(Reason reason, String text) {
     private static TrustRefusal other(String text) {
         if (text.equals(NO_PIN)) {
             return new TrustRefusal(Reason.AUTHORITY, NO_PIN);
-        } else if (text.contains("sage")) { // key usage, extended key usage
+        } else if (KEY_USAGE.matcher(text).find()) {
             return new TrustRefusal(Reason.OTHER, "it is not made for a server, as its key usage says");
         }
         return new TrustRefusal(Reason.OTHER,

@@ -150,6 +150,22 @@ class TlsContextsIT {
     }
 
     @Test
+    void refusalTellsAKeyThatIsNotMadeForIt() {
+        assertThat(told("Extended key usage does not permit use for TLS server authentication"))
+                .isEqualTo("it is not made for a server, as its key usage says");
+        assertThat(told("KeyUsage does not allow digital signatures"))
+                .isEqualTo("it is not made for a server, as its key usage says");
+        assertThat(told("an unexpected message")).isEqualTo("its chain of certificates does not hold");
+    }
+
+    private static String told(String reason) {
+        X509Certificate leaf = SERVER.leaf();
+        return TrustRefusal
+                .of(new CertificateException(reason), leaf, "x", leaf.getNotBefore().toInstant())
+                .text();
+    }
+
+    @Test
     void refusalNamesTheIssuer() {
         CertificateAuthority proxy = CertificateAuthority.create("Inspecting proxy", CLOCK);
         TlsMaterial server = proxy.issueServer(List.of("culvert.localhost"), List.of(), DAY);

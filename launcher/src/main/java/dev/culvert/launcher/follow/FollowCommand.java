@@ -40,8 +40,7 @@ abstract class FollowCommand implements Task.Brief {
                 event -> print(form, event));
         var ended = new AtomicBoolean();
         Runtime.getRuntime().addShutdownHook(new Thread(() -> {
-            if (!ended.get()) { // a signal
-                System.out.flush();
+            if (!ended.get()) { // a signal; each event was flushed, and a flush waits for one that is stuck
                 Runtime.getRuntime().halt(ExitCode.DONE);
             }
         }, "end"));

@@ -3,6 +3,7 @@ package dev.culvert.relay.route;
 import dev.culvert.http.problem.Problem;
 import dev.culvert.http.problem.Problem.Cause;
 import dev.culvert.http.problem.Problem.Hop;
+import dev.culvert.relay.WireProblem;
 
 /**
  * The problems of requests that are refused before they have a route, or by their route. None names an inner
@@ -31,9 +32,8 @@ public final class RouteProblem {
     public static final Problem SOURCE_ADDRESS = Problem.of(Cause.NOT_ALLOWED, Hop.ROUTER,
             "the cluster does not allow this route from the caller's address");
 
-    /** Only POSTs are verified, so the route takes nothing else. */
-    public static final Problem POST_ONLY = Problem.of(Cause.METHOD_NOT_ALLOWED, Hop.ROUTER,
-            "this route verifies signatures of webhooks, and takes POST only");
+    /** The route verifies signatures. */
+    public static final Problem POST_ONLY = WireProblem.POST_ONLY;
 
     private RouteProblem() {}
 }

@@ -47,8 +47,7 @@ public final class UpstreamProblem {
     public static final Problem NO_HTTP2_CONNECTION = refused(
             "the upstream did not set up an HTTP/2 connection in time");
 
-    public static final Problem HEALTH_METHOD = Problem.of(Cause.METHOD_NOT_ALLOWED, Hop.ROUTER,
-            "this path allows only GET and HEAD");
+    public static final Problem HEALTH_METHOD = WireProblem.GET_ONLY;
 
     public static final Problem NO_TCP = Problem.of(Cause.NOT_ALLOWED, Hop.ROUTER,
             "the cluster lists no upstream for this server name");

@@ -18,8 +18,10 @@ import static org.awaitility.Awaitility.await;
 import dev.culvert.http.problem.Problem;
 import dev.culvert.http.problem.Problem.Cause;
 import dev.culvert.http.problem.Problem.Hop;
+import dev.culvert.relay.WireProblem;
 import dev.culvert.relay.inbound.http2.Http2EdgeBuilder;
 import dev.culvert.relay.inbound.http2.Http2FrameBudget;
+import dev.culvert.relay.route.RouteProblem;
 import dev.culvert.relay.testing.EdgeFixture;
 import dev.culvert.relay.testing.FakeRelay;
 import dev.culvert.relay.testing.FrameCaller;
@@ -251,6 +253,21 @@ class Http2EdgeIT {
 
         assertThat(head.status()).hasToString("405");
         assertThat(head.get("allow")).hasToString("GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
+    }
+
+    /** The second one as it comes out of a tunnel. */
+    @Test
+    void a405OfARouteNamesTheMethodThatItTakes() throws Exception {
+        Problem refused = RouteProblem.POST_ONLY;
+        caller.get(1, "/");
+        edge.relay.next().fail(refused);
+        caller.get(3, "/");
+        edge.relay.next()
+                .fail(WireProblem.problem(WireProblem.number(refused.cause()),
+                        WireProblem.number(refused.hop()), refused.detail(), Cause.INTERNAL));
+
+        assertThat(caller.head(1).get("allow")).hasToString("POST");
+        assertThat(caller.head(3).get("allow")).hasToString("POST");
     }
 
     @Test

@@ -45,6 +45,8 @@ final class ClientHandshake extends ChannelInboundHandlerAdapter {
      * which must not be reported too.
      */
     private boolean settled;
+    /** Whether TLS is set up. */
+    private boolean established;
     private @Nullable Future<?> timeout;
 
     ClientHandshake(URI server, int connection, Consumer<Channel> upgraded, Consumer<Channel> done,
@@ -63,6 +65,7 @@ final class ClientHandshake extends ChannelInboundHandlerAdapter {
     public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
         if (event instanceof SslHandshakeCompletionEvent tls) {
             if (tls.isSuccess()) {
+                established = true;
                 handshaker.handshake(ctx.channel());
                 timeout = ctx.executor()
                         .schedule(
@@ -148,6 +151,6 @@ final class ClientHandshake extends ChannelInboundHandlerAdapter {
 
     @Override
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-        fail(ctx, DialFailure.unreachable(server + ": " + TlsFault.of(cause)));
+        fail(ctx, DialFailure.unreachable(server + ": " + TlsFault.of(cause, established)));
     }
 }

@@ -17,11 +17,13 @@ import io.netty.handler.ssl.SslHandler;
 import io.netty.handler.ssl.SslHandshakeCompletionEvent;
 import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.ScheduledFuture;
+import java.nio.channels.ClosedChannelException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
@@ -112,9 +114,12 @@ public final class HttpCall extends ChannelInboundHandlerAdapter {
 
     @Override
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-        fail(ctx, cause instanceof DecoderException wrapper && wrapper.getCause() != null
+        Throwable inner = cause instanceof DecoderException wrapper && wrapper.getCause() != null
                 ? Objects.requireNonNull(wrapper.getCause())
-                : cause);
+                : cause;
+        fail(ctx, sent && (inner instanceof SSLException || inner instanceof ClosedChannelException)
+                ? DialFailure.unreachable(TlsFault.of(inner, true))
+                : inner);
     }
 
     @Override

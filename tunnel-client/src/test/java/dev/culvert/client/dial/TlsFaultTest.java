@@ -39,4 +39,18 @@ class TlsFaultTest {
         assertThat(told).allSatisfy((fault, text) -> assertThat(TlsFault.of(fault)).startsWith(text)
                 .doesNotContain("SSL", "Exception", "error:"));
     }
+
+    @Test
+    void faultsBehindTheHandshakeAreNoneOfIt() {
+        Map<Throwable, String> told = Map.of(new ClosedChannelException(), "the connection was closed",
+                new SSLException("closing inbound before receiving peer's close_notify"),
+                "the connection was closed", new SSLException("error:10000119:BAD_RECORD_MAC"),
+                "TLS broke: what arrived is damaged, or was changed on the way",
+                new NotSslRecordException("not an SSL/TLS record: 48"),
+                "what arrived there is no TLS any more",
+                new SSLException("Received fatal alert: bad_certificate"),
+                "the server ended TLS with the alert bad certificate");
+
+        assertThat(told).allSatisfy((fault, text) -> assertThat(TlsFault.of(fault, true)).isEqualTo(text));
+    }
 }

@@ -1,10 +1,10 @@
 package dev.culvert.relay.inbound.http1;
 
 import dev.culvert.http.forwarding.ForwardingRules;
-import dev.culvert.http.path.TargetForm;
 import dev.culvert.http.problem.Problem;
 import dev.culvert.http.problem.ProblemDocument;
 import dev.culvert.protocol.body.BodyWriter;
+import dev.culvert.relay.WireProblem;
 import dev.culvert.relay.exchange.EdgeContext;
 import dev.culvert.relay.exchange.EdgeStream;
 import dev.culvert.relay.exchange.ResponseProgress;
@@ -245,7 +245,7 @@ final class Http1EdgeStream implements EdgeStream {
         document.fields().forEach(field -> headers.set(field.name(), field.value()));
         response.fields().forEach(field -> headers.add(field.name(), field.value()));
         if (status == 405) {
-            headers.set("allow", TargetForm.SERVED_METHODS);
+            headers.set("allow", WireProblem.allowed(problem));
         }
         if (!keepAlive) {
             headers.set("connection", "close");

@@ -1,7 +1,6 @@
 package dev.culvert.relay.inbound.http2;
 
 import dev.culvert.http.forwarding.ForwardingRules;
-import dev.culvert.http.path.TargetForm;
 import dev.culvert.http.problem.Problem;
 import dev.culvert.http.problem.Problem.Cause;
 import dev.culvert.http.problem.ProblemDocument;
@@ -145,7 +144,7 @@ final class Http2EdgeStream implements EdgeStream {
         int status = problem.cause().status();
         ProblemDocument document = ProblemDocument.of(problem, requestId.toString(), response.accept());
         response.beginProblem(status, document.body().length);
-        Http2Headers head = head(document, status);
+        Http2Headers head = head(document, problem);
         response.fields().forEach(field -> head.add(field.name(), field.value()));
         if (response.answersHead()) {
             last = connection.writeHead(stream, head, true);
@@ -156,11 +155,12 @@ final class Http2EdgeStream implements EdgeStream {
     }
 
     /** Returns the head of a problem. */
-    static Http2Headers head(ProblemDocument document, int status) {
+    static Http2Headers head(ProblemDocument document, Problem problem) {
+        int status = problem.cause().status();
         Http2Headers head = new DefaultHttp2Headers(false, 8).status(Integer.toString(status));
         document.fields().forEach(field -> head.set(field.name(), field.value()));
         if (status == 405) {
-            head.set("allow", TargetForm.SERVED_METHODS);
+            head.set("allow", WireProblem.allowed(problem));
         }
         return head;
     }
