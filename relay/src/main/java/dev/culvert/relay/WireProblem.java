@@ -16,9 +16,12 @@ public final class WireProblem {
     public static final Problem UPSTREAM_CANCELLED = Problem.of(Cause.UPSTREAM_RESET, Hop.UPSTREAM,
             "the upstream reset the exchange: CANCEL");
 
-    /** The upstream's name does not resolve. A RESET carries this as its detail. */
+    /**
+     * DNS answered that there is no such upstream, and values of the caller are part of its name. A RESET
+     * carries this as its detail. Other details say that a name does not resolve for another reason.
+     */
     public static final Problem NO_NAME = Problem.of(Cause.UPSTREAM_REFUSED, Hop.UPSTREAM,
-            "the upstream's name does not resolve");
+            "the upstream's name does not resolve: DNS knows no such name");
 
     /** Only POSTs are verified, so the route takes nothing else. A RESET carries this as its detail. */
     public static final Problem POST_ONLY = Problem.of(Cause.METHOD_NOT_ALLOWED, Hop.ROUTER,

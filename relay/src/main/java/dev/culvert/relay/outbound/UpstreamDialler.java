@@ -27,6 +27,7 @@ import java.nio.channels.ClosedChannelException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -72,16 +73,19 @@ final class UpstreamDialler {
     /** Resolves the addresses of an upstream again if they are due. Does not wait for the result. */
     void refresh(UpstreamAddress upstream, Endpoints endpoints) {
         if (endpoints.areKnown() && endpoints.isDue()) { // otherwise the dial resolves them and waits
-            look(upstream, endpoints, () -> {});
+            look(upstream, endpoints, unresolved -> {});
         }
     }
 
-    private void look(UpstreamAddress upstream, Endpoints endpoints, Runnable then) {
+    /** @param then receives the problem that applies if there are no addresses */
+    private void look(UpstreamAddress upstream, Endpoints endpoints, Consumer<Problem> then) {
         int asked = endpoints.epoch();
-        resolver.resolve(upstream, found -> {
-            boolean counts = found.isEmpty() ? endpoints.notFound(asked) : endpoints.found(asked, found);
+        resolver.resolve(upstream, answer -> {
+            boolean counts = answer.found().isEmpty()
+                    ? endpoints.notFound(asked)
+                    : endpoints.found(asked, answer.found());
             if (counts) {
-                then.run();
+                then.accept(answer.unknown() ? UpstreamProblem.NO_NAME : UpstreamProblem.NO_ADDRESS);
             } else {
                 look(upstream, endpoints, then);
             }
@@ -153,7 +157,7 @@ final class UpstreamDialler {
         void look() {
             epoch = endpoints.epoch();
             again = false;
-            UpstreamDialler.this.look(upstream, endpoints, () -> next(UpstreamProblem.NO_NAME));
+            UpstreamDialler.this.look(upstream, endpoints, this::next);
         }
 
         /**

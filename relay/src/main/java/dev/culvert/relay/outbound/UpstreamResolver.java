@@ -8,6 +8,9 @@ import io.netty.channel.epoll.EpollDatagramChannel;
 import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.channel.socket.nio.NioDatagramChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
+import io.netty.handler.codec.dns.DnsRecord;
+import io.netty.handler.codec.dns.DnsResponseCode;
+import io.netty.resolver.dns.DnsErrorCauseException;
 import io.netty.resolver.dns.DnsNameResolver;
 import io.netty.resolver.dns.DnsNameResolverBuilder;
 import io.netty.resolver.dns.NoopAuthoritativeDnsServerCache;
@@ -29,6 +32,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class UpstreamResolver {
     private static final int NDOTS_OF_PODS = 5;
+    private static final DnsRecord[] NO_RECORDS = {};
 
     private final Upstreams shared;
     private final EventLoop loop;
@@ -63,30 +67,41 @@ public final class UpstreamResolver {
     /**
      * Resolves the addresses of an upstream.
      *
-     * @param then called once, on the loop, possibly before this returns; an empty list means that the name
-     *     does not resolve now
+     * @param then called once, on the loop, possibly before this returns
      */
-    public void resolve(UpstreamAddress upstream, Consumer<List<InetSocketAddress>> then) {
+    public void resolve(UpstreamAddress upstream, Consumer<Resolution> then) {
         UpstreamNames names = shared.names();
-        var search = new Search(then);
+        var search = new Search(upstream, then);
         for (HostPort target : names.targets(upstream)) {
             byte[] literal = NetUtil.createByteArrayFromIpAddressString(target.host());
             if (literal != null) {
                 search.add(literal, target.port());
             } else {
-                search.ask(dns(names.servers()), upstream.question(target.host()), target.port());
+                search.ask(dns(names.servers()), target);
             }
         }
         search.finish();
     }
 
+    /**
+     * The result of resolving an upstream.
+     *
+     * @param found its addresses; empty: it does not resolve now
+     * @param unknown whether DNS knows no such name, and the name contains values of callers; false if DNS
+     *     did not answer or failed
+     */
+    public record Resolution(List<InetSocketAddress> found, boolean unknown) {}
+
     /** Resolves several targets, each of which may be a name. */
-    private static final class Search {
-        private final Consumer<List<InetSocketAddress>> then;
+    private final class Search {
+        private final UpstreamAddress upstream;
+        private final Consumer<Resolution> then;
         private final List<InetSocketAddress> found = new ArrayList<>();
+        private boolean unknown;
         private int open = 1;
 
-        Search(Consumer<List<InetSocketAddress>> then) {
+        Search(UpstreamAddress upstream, Consumer<Resolution> then) {
+            this.upstream = upstream;
             this.then = then;
         }
 
@@ -98,15 +113,30 @@ public final class UpstreamResolver {
             }
         }
 
-        void ask(DnsNameResolver dns, String name, int port) {
+        void ask(DnsNameResolver dns, HostPort target) {
             open++;
+            String name = upstream.question(target.host());
             dns.resolveAll(name).addListener((Future<List<InetAddress>> answer) -> {
                 if (answer.isSuccess()) {
                     ofOneFamily(answer.getNow()).forEach(
-                            address -> found.add(new InetSocketAddress(address, port)));
+                            address -> found.add(new InetSocketAddress(address, target.port())));
+                } else if (isOfCaller(target) && isUnknown(answer.cause())) {
+                    unknown = true;
+                    // Netty's own entry lacks the reason.
+                    shared.nameCache().cache(name, NO_RECORDS, answer.cause(), loop);
                 }
                 finish();
             });
+        }
+
+        private boolean isOfCaller(HostPort target) {
+            return upstream.filled() && target.host().equals(upstream.host());
+        }
+
+        /** Whether DNS answered that there is no such name. */
+        private static boolean isUnknown(Throwable failure) {
+            return failure.getCause() instanceof DnsErrorCauseException answered
+                    && answered.getCode().equals(DnsResponseCode.NXDOMAIN);
         }
 
         /**
@@ -121,7 +151,7 @@ public final class UpstreamResolver {
         void finish() {
             open--;
             if (open == 0) {
-                then.accept(List.copyOf(found));
+                then.accept(new Resolution(List.copyOf(found), unknown));
             }
         }
     }

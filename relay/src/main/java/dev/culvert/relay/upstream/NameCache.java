@@ -67,6 +67,15 @@ public final class NameCache implements DnsCache {
         return entry;
     }
 
+    /** A failure replaces what is cached, but not one that says more. */
+    private static Answer saying(Answer known, Answer failure) {
+        Throwable before = known.entries.getFirst().cause;
+        Throwable after = failure.entries.getFirst().cause;
+        boolean less = before != null && before.getCause() != null && after != null
+                && after.getCause() == null;
+        return less ? known : failure;
+    }
+
     /** Merges entries: the addresses of a name arrive one by one. An address replaces a cached failure. */
     private static Answer both(Answer known, Answer more) {
         if (known.entries.getFirst().cause != null) {
@@ -84,7 +93,8 @@ public final class NameCache implements DnsCache {
     public DnsCacheEntry cache(String name, DnsRecord[] additionals, Throwable cause, EventLoop loop) {
         Entry entry = new Entry(null, cause);
         if (additionals.length == 0 && cause instanceof UnknownHostException) {
-            answers.put(key(name), new Answer(List.of(entry), ABSENT.toNanos()));
+            answers.asMap()
+                    .merge(key(name), new Answer(List.of(entry), ABSENT.toNanos()), NameCache::saying);
         }
         return entry;
     }

@@ -41,7 +41,10 @@ public final class UpstreamProblem {
     public static final Problem GOING_AWAY = refused("the upstream was closing its connection");
     public static final Problem HEAD_TOO_LARGE = Problem.of(Cause.HEAD_TOO_LARGE, Hop.UPSTREAM,
             "the request's header section exceeds the upstream's limit");
+    /** DNS knows no such name, which contains values of the caller. */
     public static final Problem NO_NAME = WireProblem.NO_NAME;
+    /** The name of the configuration does not resolve, or DNS does not answer. */
+    public static final Problem NO_ADDRESS = refused("the upstream's name does not resolve");
     public static final Problem NO_CONNECTION = refused("the upstream did not accept a connection in time");
 
     public static final Problem NO_HTTP2_CONNECTION = refused(

@@ -41,6 +41,7 @@ final class DnsServer implements AutoCloseable {
     /** Used by the channel's loop alone. */
     private final Queue<Runnable> held = new ArrayDeque<>();
     private volatile boolean silent;
+    private volatile boolean failing;
     private volatile boolean holding;
 
     private record Zone(int ttlSeconds, List<String> addresses) {}
@@ -73,6 +74,11 @@ final class DnsServer implements AutoCloseable {
     /** Whether it answers nothing at all. */
     void silent(boolean now) {
         silent = now;
+    }
+
+    /** Whether it answers everything with SERVFAIL. */
+    void failing(boolean now) {
+        failing = now;
     }
 
     /** Keeps its answers until {@link #release}. */
@@ -117,7 +123,9 @@ final class DnsServer implements AutoCloseable {
             answer.setRecursionAvailable(true);
             answer.addRecord(DnsSection.QUESTION, question);
             Zone zone = names.get(question.name());
-            if (zone == null || zone.addresses.isEmpty()) {
+            if (failing) {
+                answer.setCode(DnsResponseCode.SERVFAIL);
+            } else if (zone == null || zone.addresses.isEmpty()) {
                 answer.setCode(DnsResponseCode.NXDOMAIN);
             } else if (ipv4) {
                 zone.addresses.forEach(address -> answer.addRecord(DnsSection.ANSWER,

@@ -6,7 +6,9 @@ import dev.culvert.certs.CertificateAuthority;
 import dev.culvert.certs.TlsMaterial;
 import dev.culvert.config.HostPort;
 import dev.culvert.http.net.EventLoops;
+import dev.culvert.http.problem.Problem;
 import dev.culvert.http.problem.Problem.Cause;
+import dev.culvert.relay.WireProblem;
 import dev.culvert.relay.outbound.UpstreamResolver;
 import dev.culvert.relay.outbound.Upstreams;
 import dev.culvert.relay.route.AllowList;
@@ -160,6 +162,32 @@ class UpstreamNamesIT {
         assertThat(dns.asked("nothing.test")).isEqualTo(1);
     }
 
+    /** The inbox gives an event source up sooner whose name is told to be unknown. */
+    @Test
+    void onlyANameOfCallersThatDnsDoesNotKnowIsToldToBeUnknown() {
+        var routes = List.of(RouteConfig.of("/t/{tenant}/", "http://web.{tenant}.svc"),
+                RouteConfig.of("/", "http://nothing.test"));
+        Router over = Router.create(new RoutingConfig(routes, List.of(), Policy.refusing(), Map.of())
+                .reaching(new Reach(null, List.of(dns.address()))),
+                new UpstreamLimits(64, 32, 16, 16, Duration.ofSeconds(1), Loopback.LONG, Loopback.LONG));
+        router = over;
+
+        assertThat(problem(over, "/")).isNotEqualTo(WireProblem.NO_NAME);
+        assertThat(problem(over, "/t/acme/")).isEqualTo(WireProblem.NO_NAME);
+        assertThat(problem(over, "/t/acme/")).as("from the cache").isEqualTo(WireProblem.NO_NAME);
+        dns.failing(true);
+        assertThat(problem(over, "/t/other/")).isNotEqualTo(WireProblem.NO_NAME)
+                .extracting(Problem::detail)
+                .asString()
+                .isEqualTo("the upstream's name does not resolve");
+        dns.silent(true);
+        assertThat(problem(over, "/t/third/")).isNotEqualTo(WireProblem.NO_NAME);
+    }
+
+    private Problem problem(Router from, String path) {
+        return new Asker(from, loops.group().next()).get(path).awaitProblem();
+    }
+
     @Test
     void aServiceThatMovesIsFoundWithinItsTtl() {
         dns.tell(NAME, 1, "127.0.0.1");
@@ -226,7 +254,7 @@ class UpstreamNamesIT {
         var resolver = new UpstreamResolver(shared, loop, epoll, 3000, List.of("wild.test"));
         var found = new CompletableFuture<List<InetSocketAddress>>();
 
-        loop.execute(() -> resolver.resolve(match.address(), found::complete));
+        loop.execute(() -> resolver.resolve(match.address(), answer -> found.complete(answer.found())));
 
         assertThat(found.get(20, TimeUnit.SECONDS))
                 .extracting(address -> address.getAddress().getHostAddress())
