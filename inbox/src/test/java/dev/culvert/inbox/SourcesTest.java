@@ -10,6 +10,7 @@ import dev.culvert.inbox.dispatch.AttemptResult;
 import dev.culvert.inbox.model.InboxConfig;
 import dev.culvert.inbox.model.InboxEntry;
 import dev.culvert.inbox.model.InboxQuery;
+import dev.culvert.inbox.model.Naming;
 import dev.culvert.inbox.model.WebhookState;
 import dev.culvert.inbox.store.InboxFiles;
 import dev.culvert.inbox.store.KnownSources;
@@ -48,8 +49,8 @@ class SourcesTest {
                     .mapToObj(i -> fixture.post("/webhooks/argo/invented-" + i + "/", "x").status())
                     .toList();
 
-            assertThat(invented.subList(0, 2)).containsOnly(202);
-            assertThat(invented.subList(2, 25)).containsOnly(503);
+            assertThat(invented.subList(0, 5)).containsOnly(202);
+            assertThat(invented.subList(5, 25)).containsOnly(503);
             assertThat(fixture.post(REAL, "x").status()).isEqualTo(202);
         }
     }
@@ -73,7 +74,7 @@ class SourcesTest {
     void inventedSourcesOfOneAddressLeaveNewcomersTheirPlace() {
         try (var fixture = new InboxFixture(folder)) {
             fixture.cut();
-            assertThat(invent(fixture, "10.0.0.1", 300)).isEqualTo(12);
+            assertThat(invent(fixture, "10.0.0.1", 300)).isEqualTo(50);
 
             fixture.caller = InetAddress.ofLiteral("192.0.2.7");
             assertThat(fixture.post("/webhooks/argo/honest/", "x").status()).isEqualTo(202);
@@ -96,19 +97,29 @@ class SourcesTest {
     }
 
     @Test
-    void namesThatDoNotResolveGiveWay() {
-        try (var fixture = new InboxFixture(folder, with(20), new MovableClock())) {
-            await().until(fixture.inbox::isDelivering);
-            fixture.runtime.answer(exchange -> exchange.fail(WireProblem.NO_NAME));
-            List<Reply> invented = new ArrayList<>();
-            for (int i = 0; i < 10; i++) {
-                fixture.caller = InetAddress.ofLiteral("10.0.0." + i);
-                Reply reply = fixture.post("/webhooks/argo/invented-" + i + "/", "x");
-                await().until(() -> outcome(fixture, reply).equals("upstream-refused"));
-                invented.add(reply);
-            }
+    void aSenderAloneMayOpenManySources() {
+        try (var fixture = new InboxFixture(folder)) {
+            fixture.cut();
 
+            assertThat(invent(fixture, "192.0.2.7", 13)).isEqualTo(13);
+        }
+    }
+
+    @Test
+    void namesThatDoNotExistForSomeTimeGiveWay() throws SQLException {
+        var clock = new MovableClock();
+        try (var fixture = new InboxFixture(folder, with(20), clock)) {
+            List<Reply> invented = fill(fixture);
             fixture.caller = InetAddress.ofLiteral("192.0.2.7");
+            assertThat(fixture.post("/webhooks/argo/honest/", "x").status()).as("too early").isEqualTo(503);
+            namelessForLong(fixture, 10);
+
+            try (var other = new InboxFixture(folder, with(20), clock)) {
+                other.caller = fixture.caller;
+                assertThat(other.post("/webhooks/argo/honest/", "x").status()).as("no lease").isEqualTo(503);
+                assertThat(number("SELECT count(*) FROM new_sources")).isEqualTo(10);
+                assertThat(invented).allMatch(reply -> state(fixture, reply) == WebhookState.PENDING);
+            }
             Reply honest = fixture.post("/webhooks/argo/honest/", "x");
 
             assertThat(honest.status()).isEqualTo(202);
@@ -122,17 +133,117 @@ class SourcesTest {
     }
 
     @Test
-    void sourcesWhoseNamesResolveLeaveTheSmallQuota() {
+    void noAttemptThatShowsLessCountsAsNameless() throws SQLException {
+        try (var fixture = new InboxFixture(folder, with(20), new MovableClock())) {
+            List<Reply> there = fill(fixture);
+            fixture.runtime.answer(exchange -> exchange
+                    .fail(Problem.of(Problem.Cause.UPSTREAM_REFUSED, Problem.Hop.UPSTREAM,
+                            WireProblem.NO_NAME.detail() + " now")));
+            passUntil(fixture, 10, "SELECT count(*) FROM new_sources WHERE name = 0");
+            fixture.runtime.answer(exchange -> exchange.fail(WireProblem.NO_NAME));
+            passUntil(fixture, 10, "SELECT count(*) FROM new_sources WHERE name = 1");
+
+            fixture.caller = InetAddress.ofLiteral("192.0.2.7");
+            assertThat(fixture.post("/webhooks/argo/honest/", "x").status()).isEqualTo(503);
+            assertThat(there).allMatch(reply -> state(fixture, reply) == WebhookState.PENDING);
+        }
+    }
+
+    @Test
+    void sourcesThatAnsweredLeaveTheSmallQuotaForGood() throws SQLException {
         try (var fixture = new InboxFixture(folder, with(40), new MovableClock())) {
             await().until(fixture.inbox::isDelivering);
-            fixture.runtime.answer(exchange -> exchange
-                    .fail(Problem.of(Problem.Cause.UPSTREAM_REFUSED, Problem.Hop.UPSTREAM, "down")));
+            fixture.runtime.answer(exchange -> exchange.head("500", true));
             for (int i = 0; i < 12; i++) {
                 fixture.caller = InetAddress.ofLiteral("10.0.0." + i);
                 Reply reply = fixture.post("/webhooks/argo/down-" + i + "/", "x");
                 assertThat(reply.status()).isEqualTo(202);
-                await().until(() -> outcome(fixture, reply).equals("upstream-refused"));
+                await().until(() -> outcome(fixture, reply).equals("500"));
             }
+            fixture.runtime.answer(exchange -> exchange.fail(WireProblem.NO_NAME));
+            int before = fixture.runtime.all.size();
+            fixture.advance(Duration.ofMinutes(1));
+            await().until(() -> fixture.runtime.all.size() >= before + 12);
+            fixture.submit(tx -> true, done -> {}, failed -> {});
+
+            assertThat(number("SELECT count(*) FROM new_sources WHERE name = 2")).isEqualTo(12);
+        }
+    }
+
+    @Test
+    void aSourceGivesWayOnlyWithAllItsWebhooks() throws SQLException {
+        try (var fixture = new InboxFixture(folder, with(20), new MovableClock())) {
+            List<Reply> invented = fill(fixture);
+            fixture.caller = InetAddress.ofLiteral("10.0.0.0");
+            for (int i = 0; i < 256; i++) {
+                assertThat(fixture.post("/webhooks/argo/invented-0/" + i, "x").status()).isEqualTo(202);
+            }
+            namelessForLong(fixture, 10);
+
+            fixture.caller = InetAddress.ofLiteral("192.0.2.7");
+            assertThat(fixture.post("/webhooks/argo/honest/", "x").status()).isEqualTo(202);
+
+            assertThat(state(fixture, invented.getFirst())).isEqualTo(WebhookState.PENDING);
+            assertThat(state(fixture, invented.get(1))).isEqualTo(WebhookState.DEAD);
+            assertThat(number("SELECT count(*) FROM new_sources")).isEqualTo(10);
+        }
+    }
+
+    /** Ten addresses take all places of a small quota with names that do not exist. */
+    private static List<Reply> fill(InboxFixture fixture) {
+        await().until(fixture.inbox::isDelivering);
+        fixture.runtime.answer(exchange -> exchange.fail(WireProblem.NO_NAME));
+        List<Reply> invented = new ArrayList<>();
+        for (int i = 0; i < 10; i++) {
+            fixture.caller = InetAddress.ofLiteral("10.0.0." + i);
+            Reply reply = fixture.post("/webhooks/argo/invented-" + i + "/", "x");
+            assertThat(reply.status()).isEqualTo(202);
+            await().until(() -> outcome(fixture, reply).equals("upstream-refused"));
+            invented.add(reply);
+        }
+        return invented;
+    }
+
+    /** Time passes until so many sources have been nameless for as long as it takes to give way. */
+    private void namelessForLong(InboxFixture fixture, int sources) throws SQLException {
+        await().until(() -> number("SELECT count(*) FROM new_sources WHERE name = 1") == sources);
+        passUntil(fixture, sources, "SELECT count(*) FROM new_sources WHERE last - nameless >= "
+                + Naming.PATIENCE.toMillis());
+    }
+
+    private void passUntil(InboxFixture fixture, int wanted, String count) throws SQLException {
+        fixture.advance(Naming.PATIENCE);
+        await().until(() -> number(count) == wanted);
+    }
+
+    private int number(String query) throws SQLException {
+        try (Connection other = SqliteDatabase.connect(folder.resolve(InboxFiles.FILE));
+                var statement = other.createStatement();
+                ResultSet row = statement.executeQuery(query)) {
+            assertThat(row.next()).isTrue();
+            return row.getInt(1);
+        }
+    }
+
+    @Test
+    void aDuplicateDisplacesNothingAndIsAnsweredLikeTheFirst() throws SQLException {
+        try (var fixture = new InboxFixture(folder, with(20), new MovableClock())) {
+            await().until(fixture.inbox::isDelivering);
+            fixture.runtime.answer(exchange -> exchange.fail(WireProblem.NO_NAME));
+            String large = "x".repeat(100_000);
+            List<Reply> all = new ArrayList<>();
+            for (int i = 0; i < 10; i++) {
+                fixture.caller = InetAddress.ofLiteral("10.0.0." + i);
+                all.add(fixture.post("/webhooks/argo/invented-" + i + "/", large, "webhook-id", "m" + i));
+                assertThat(all.getLast().status()).isEqualTo(202);
+            }
+            namelessForLong(fixture, 10);
+
+            Reply again = fixture.post("/webhooks/argo/invented-0/", large, "webhook-id", "m0");
+
+            assertThat(again.status()).isEqualTo(202);
+            assertThat(again.id()).isEqualTo(all.getFirst().id());
+            assertThat(all).allMatch(reply -> state(fixture, reply) == WebhookState.PENDING);
         }
     }
 
@@ -238,12 +349,7 @@ class SourcesTest {
                 accept(fixture, "/webhooks/argo/other-" + i + "/");
             }
 
-            try (Connection other = SqliteDatabase.connect(folder.resolve(InboxFiles.FILE));
-                    var statement = other.createStatement();
-                    ResultSet row = statement.executeQuery("SELECT count(*) FROM sources")) {
-                assertThat(row.next()).isTrue();
-                assertThat(row.getInt(1)).isEqualTo(KnownSources.ROWS);
-            }
+            assertThat(number("SELECT count(*) FROM sources")).isEqualTo(KnownSources.ROWS);
         }
     }
 

@@ -4,6 +4,7 @@ import dev.culvert.http.problem.Problem;
 import dev.culvert.http.problem.Problem.Cause;
 import dev.culvert.http.problem.Problem.Hop;
 import dev.culvert.http.problem.ProblemDocument;
+import dev.culvert.inbox.model.Naming;
 import dev.culvert.relay.WireProblem;
 import io.netty.handler.codec.http2.Http2Headers;
 import java.time.Duration;
@@ -19,13 +20,17 @@ public sealed interface AttemptResult {
         return this instanceof Accepted || this instanceof Rejected || this instanceof Failed;
     }
 
-    /** Whether the result shows that the event source's name resolves, or that it does not; null: neither. */
-    default @Nullable Boolean resolves() {
+    /**
+     * Returns what the result shows about the event source's name; null: nothing. A refused connection shows
+     * little, because it may be that of a router in its own pod.
+     */
+    default @Nullable Naming naming() {
         return switch (this) {
-            case Refused refused when refused.nameless() -> false;
-            case Refused refused -> refused.outcome().equals(Cause.UPSTREAM_REFUSED.word()) ? true : null;
+            case Refused refused when refused.nameless() -> Naming.NAMELESS;
+            case Refused refused ->
+                refused.outcome().equals(Cause.UPSTREAM_REFUSED.word()) ? Naming.UNCLEAR : null;
             // A router in its own pod answers 502, 503 and 504 for sources that are not there.
-            case Failed failed -> failed.outcome().equals("500") ? true : null;
+            case Failed failed -> failed.outcome().equals("500") ? Naming.RESOLVED : Naming.UNCLEAR;
             default -> null;
         };
     }
@@ -53,7 +58,7 @@ public sealed interface AttemptResult {
      * Nothing was sent: the event source, or a hop before it, accepts nothing now. Does not count as an
      * attempt.
      *
-     * @param nameless whether the source's name does not resolve in the cluster
+     * @param nameless whether the cluster's DNS answered that there is no such source
      */
     record Refused(String outcome, boolean nameless) implements AttemptResult {}
 

@@ -7,6 +7,7 @@ import dev.culvert.inbox.model.CommitListener;
 import dev.culvert.inbox.model.InboxEvent;
 import dev.culvert.inbox.model.InboxEvent.Kind;
 import dev.culvert.inbox.model.InboxSetup;
+import dev.culvert.inbox.model.Naming;
 import dev.culvert.inbox.model.QueuedWebhook;
 import dev.culvert.inbox.model.Receipt;
 import dev.culvert.inbox.model.SourceKey;
@@ -347,13 +348,19 @@ public final class Dispatcher implements CommitListener {
         }
     }
 
-    /** Stores whether the name of a source resolves that never accepted a webhook, for its quota. */
+    /**
+     * Stores what is known of the name of a source that never accepted a webhook, for its quota: when that
+     * changes, and that it is still nameless now and then.
+     */
     private void tellName(QueuedWebhook webhook, AttemptResult result) {
-        Boolean resolves = webhook.known ? null : result.resolves();
-        if (resolves != null && !resolves.equals(webhook.resolves)) {
-            webhook.resolves = resolves;
+        Naming naming = webhook.known ? null : result.naming();
+        boolean still = naming == Naming.NAMELESS
+                && now() - webhook.namingTold >= Naming.PATIENCE.toMillis();
+        if (naming != null && (naming != webhook.naming || still)) {
+            webhook.naming = naming;
+            webhook.namingTold = now();
             commits.<Boolean>submit(tx -> {
-                tx.named(webhook.runtime, webhook.source, resolves);
+                tx.named(webhook.runtime, webhook.source, naming);
                 return true;
             }, 0, told -> {}, failed -> {});
         }

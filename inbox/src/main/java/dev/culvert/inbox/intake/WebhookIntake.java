@@ -95,6 +95,10 @@ public final class WebhookIntake {
             return;
         }
         commits.submit(tx -> {
+            Receipt first = WebhookRows.duplicate(tx, draft);
+            if (first != null) {
+                return new Stored(first, List.of());
+            }
             List<QueuedWebhook> gaveWay = quota.admit(tx, draft);
             return new Stored(WebhookRows.store(tx, draft, dispatcher::isIdle), gaveWay);
         }, draft.rowBytes(), stored -> {

@@ -41,8 +41,10 @@ public final class QueuedWebhook {
     public boolean remembered;
     /** Whether its event source was known to exist when the row was read. */
     public boolean known;
-    /** Whether the store knows that its event source's name resolves; null: not told. */
-    public @Nullable Boolean resolves;
+    /** What the store was told about its event source's name; null: nothing. */
+    public @Nullable Naming naming;
+    /** The time at which it was told. */
+    public long namingTold;
     /** Whether it ended in the store during its attempt. */
     public boolean withdrawn;
     /** The number of attempts lost on the way since this process loaded the webhook. */

@@ -19,8 +19,8 @@ import java.util.List;
 public record InboxQuota(InboxConfig config) {
 
     /**
-     * Makes sure that a webhook fits. Returns the webhooks that gave way to it and are dead now. Throws
-     * {@link StoreException.Full}; then nothing gave way.
+     * Makes sure that a webhook, which is no duplicate, fits. Returns the webhooks that gave way to it and
+     * are dead now. Throws {@link StoreException.Full}; then nothing gave way.
      */
     public List<QueuedWebhook> admit(Transaction tx, IncomingWebhook draft) throws SQLException {
         String runtime = draft.runtime();
@@ -41,6 +41,11 @@ public record InboxQuota(InboxConfig config) {
         var shares = new NewSourceShares(config, tx.pendingSources(runtime));
         NewSourceShares.Admission admission = shares.admit(source, draft.from(), draft.cost());
         SourceAddress owner = admission.owner();
+        if (!admission.givingWay().isEmpty() && !tx.isHolding()) {
+            throw new StoreException.Full(
+                    "webhooks of event sources that never accepted one have reached their"
+                            + " limit, and another process decides which give way");
+        }
         tx.open(runtime, source, owner);
         return WebhookRows.giveWay(tx, runtime, admission.givingWay());
     }

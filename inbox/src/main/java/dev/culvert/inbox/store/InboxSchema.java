@@ -70,7 +70,11 @@ final class InboxSchema {
             List.of("""
                     CREATE TABLE new_sources (
                       runtime TEXT NOT NULL, source TEXT NOT NULL, network INTEGER NOT NULL, v6 INTEGER NOT NULL,
-                      name INTEGER NOT NULL, since INTEGER NOT NULL, PRIMARY KEY (runtime, source)) STRICT, WITHOUT ROWID"""));
+                      name INTEGER NOT NULL, since INTEGER NOT NULL, PRIMARY KEY (runtime, source)) STRICT, WITHOUT ROWID"""),
+            // Since when, and when last, an attempt said that there is no such name. Earlier ones said less.
+            List.of("ALTER TABLE new_sources ADD COLUMN nameless INTEGER NOT NULL DEFAULT 0",
+                    "ALTER TABLE new_sources ADD COLUMN last INTEGER NOT NULL DEFAULT 0",
+                    "UPDATE new_sources SET name = 0"));
 
     static final SqliteSchema SCHEMA = new SqliteSchema(VERSIONS, "webhooks");
 

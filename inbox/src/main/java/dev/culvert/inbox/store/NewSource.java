@@ -1,6 +1,7 @@
 package dev.culvert.inbox.store;
 
 import dev.culvert.http.quota.SourceAddress;
+import dev.culvert.inbox.model.Naming;
 import dev.culvert.inbox.store.Transaction.Usage;
 
 /**
@@ -13,28 +14,24 @@ import dev.culvert.inbox.store.Transaction.Usage;
  * @param usage its pending webhooks
  */
 record NewSource(String source, SourceAddress from, Name name, long since, Usage usage) {
-    /** Whether the cluster resolves the source's name. The numbers are stored. */
-    enum Name {
-        /** No attempt has shown it yet. */
-        UNTRIED(0),
-        /** The cluster has no such name. */
-        NAMELESS(1),
-        /** There is such a name. */
-        RESOLVED(2);
+    /**
+     * What the cluster said about a name.
+     *
+     * @param first the time of the first attempt since which it is nameless without a break; 0: it is not
+     * @param last the time of the last attempt that said so; 0: it is not nameless
+     */
+    record Name(Naming naming, long first, long last) {
+        static final Name UNCLEAR = new Name(Naming.UNCLEAR, 0, 0);
 
-        final int number;
-
-        Name(int number) {
-            this.number = number;
-        }
-
-        static Name at(int number) {
-            for (Name name : values()) {
-                if (name.number == number) {
-                    return name;
-                }
+        /** Returns what is known after an attempt, as {@link Transaction#named} stores it. */
+        Name then(Naming shown, long now) {
+            if (naming == Naming.RESOLVED) {
+                return this;
             }
-            throw new IllegalArgumentException("name: " + number + " (expected: 0..2)");
+            if (shown != Naming.NAMELESS) {
+                return new Name(shown, 0, 0);
+            }
+            return new Name(shown, naming == Naming.NAMELESS ? Math.min(first, now) : now, now);
         }
     }
 
@@ -47,6 +44,12 @@ record NewSource(String source, SourceAddress from, Name name, long since, Usage
     }
 
     boolean isResolved() {
-        return name == Name.RESOLVED;
+        return name.naming == Naming.RESOLVED;
+    }
+
+    /** Whether it may give way: nameless for a while, and few enough webhooks to end them all at once. */
+    boolean mayGiveWay() {
+        return name.naming == Naming.NAMELESS && name.last - name.first >= Naming.PATIENCE.toMillis()
+                && usage.entries() <= WebhookRows.GIVING_WAY;
     }
 }

@@ -25,7 +25,7 @@ final class PendingSources {
         }
         NewSource present = described.get(source);
         strange.put(source, present == null
-                ? new NewSource(source, SourceAddress.UNKNOWN, Name.UNTRIED, 0, after)
+                ? new NewSource(source, SourceAddress.UNKNOWN, Name.UNCLEAR, 0, after)
                 : present.with(after));
     }
 

@@ -1,6 +1,7 @@
 package dev.culvert.inbox.store;
 
 import dev.culvert.http.quota.SourceAddress;
+import dev.culvert.inbox.model.Naming;
 import dev.culvert.inbox.model.SourceKey;
 import dev.culvert.inbox.model.WebhookState;
 import dev.culvert.store.SqliteLease;
@@ -170,7 +171,8 @@ public final class Transaction {
         Map<String, Usage> usages = new HashMap<>();
         Set<String> proven = new HashSet<>();
         var read = new PendingSources();
-        statements.list("SELECT source, network, v6, name, since FROM new_sources WHERE runtime = ?",
+        statements.list(
+                "SELECT source, network, v6, name, since, nameless, last FROM new_sources WHERE runtime = ?",
                 Transaction::newSource, runtime).forEach(read::describe);
         statements.list(
                 "SELECT source, entries, bytes, EXISTS (SELECT 1 FROM sources"
@@ -198,7 +200,8 @@ public final class Transaction {
         boolean v6 = row.getInt(3) != 0;
         return new NewSource(row.getString(1),
                 network == 0 && !v6 ? SourceAddress.UNKNOWN : new SourceAddress(network, v6),
-                NewSource.Name.at(row.getInt(4)), row.getLong(5), Usage.NONE);
+                new NewSource.Name(Naming.at(row.getInt(4)), row.getLong(6), row.getLong(7)), row.getLong(5),
+                Usage.NONE);
     }
 
     /** A webhook of a source that is not known to exist is about to be stored, for {@code owner}. */
@@ -209,26 +212,29 @@ public final class Transaction {
             return;
         }
         NewSource before = ofRuntime.described(source);
-        update("INSERT INTO new_sources VALUES (?, ?, ?, ?, 0, ?) ON CONFLICT DO UPDATE SET"
+        update("INSERT INTO new_sources VALUES (?, ?, ?, ?, 0, ?, 0, 0) ON CONFLICT DO UPDATE SET"
                 + " network = excluded.network, v6 = excluded.v6", runtime, source, owner.network(),
                 owner.v6() ? 1 : 0, now);
         ofRuntime.describe(
-                new NewSource(source, owner, before == null ? NewSource.Name.UNTRIED : before.name(),
+                new NewSource(source, owner, before == null ? NewSource.Name.UNCLEAR : before.name(),
                         before == null ? now : before.since(), Usage.NONE));
     }
 
-    /** An attempt has shown whether the name of a source resolves in the cluster. */
-    public void named(String runtime, String source, boolean resolves) throws SQLException {
+    /** An attempt has shown something about the name of a source in the cluster. */
+    public void named(String runtime, String source, Naming shown) throws SQLException {
         if (pending(runtime, source).entries() > 0 && !isKnown(runtime, source)) {
-            NewSource.Name name = resolves ? NewSource.Name.RESOLVED : NewSource.Name.NAMELESS;
-            update("INSERT INTO new_sources VALUES (?, ?, 0, 0, ?, ?) ON CONFLICT DO UPDATE SET"
-                    + " name = excluded.name", runtime, source, name.number, now);
+            NewSource.Name name = NewSource.Name.UNCLEAR.then(shown, now);
+            update("INSERT INTO new_sources VALUES (?, ?, 0, 0, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET"
+                    + " nameless = CASE WHEN name = 1 AND excluded.name = 1"
+                    + " THEN min(nameless, excluded.nameless) ELSE excluded.nameless END,"
+                    + " last = excluded.last, name = excluded.name WHERE name <> 2", runtime, source,
+                    shown.number, now, name.first(), name.last());
             PendingSources ofRuntime = pendingSources.get(runtime);
             if (ofRuntime != null) {
                 NewSource before = ofRuntime.described(source);
                 ofRuntime.describe(before == null
                         ? new NewSource(source, SourceAddress.UNKNOWN, name, now, Usage.NONE)
-                        : before.with(name));
+                        : before.with(before.name().then(shown, now)));
             }
         }
     }

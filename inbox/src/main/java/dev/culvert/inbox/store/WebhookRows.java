@@ -44,17 +44,13 @@ public final class WebhookRows {
             @Nullable String spool) {}
 
     /**
-     * Stores a webhook, unless it is a duplicate.
+     * Stores a webhook that is no {@link #duplicate} and that the quota admits.
      *
      * @param idle whether a source of a runtime has no webhook to deliver; then the number of the first
      *     attempt is reserved in the same transaction
      */
     public static Receipt store(Transaction tx, IncomingWebhook draft, BiPredicate<String, String> idle)
             throws SQLException {
-        Receipt first = draft.known().dedupe == null ? null : duplicate(tx, draft);
-        if (first != null) {
-            return first;
-        }
         String source = draft.route().source();
         if (draft.route().named()) {
             tx.addKnown(draft.runtime(), source);
@@ -86,16 +82,20 @@ public final class WebhookRows {
         return new Receipt.Stored(pending);
     }
 
-    private static @Nullable Receipt duplicate(Transaction tx, IncomingWebhook draft) throws SQLException {
-        return tx.statements()
-                .first("SELECT seq, id, source, state, answer FROM webhooks WHERE dedupe = ? AND state <> 2"
-                        + " AND stored > ? ORDER BY seq LIMIT 1", row -> {
-                            byte[] answer = row.getBytes(5);
-                            return new Receipt.Duplicate(row.getLong(1), row.getString(2), draft.runtime(),
-                                    row.getString(3),
-                                    row.getInt(4) == WebhookState.PENDING.number(),
-                                    answer == null ? null : StoredAnswer.decode(answer));
-                        }, draft.known().dedupe, tx.now() - DUPLICATES.toMillis());
+    /** Returns the webhook that this one repeats; null: it is a new one. */
+    public static @Nullable Receipt duplicate(Transaction tx, IncomingWebhook draft) throws SQLException {
+        return draft.known().dedupe == null
+                ? null
+                : tx.statements()
+                        .first("SELECT seq, id, source, state, answer FROM webhooks WHERE dedupe = ? AND state <> 2"
+                                + " AND stored > ? ORDER BY seq LIMIT 1", row -> {
+                                    byte[] answer = row.getBytes(5);
+                                    return new Receipt.Duplicate(row.getLong(1), row.getString(2),
+                                            draft.runtime(),
+                                            row.getString(3),
+                                            row.getInt(4) == WebhookState.PENDING.number(),
+                                            answer == null ? null : StoredAnswer.decode(answer));
+                                }, draft.known().dedupe, tx.now() - DUPLICATES.toMillis());
     }
 
     /** Records that an attempt is about to be sent. Returns false if the webhook is not pending any more. */
@@ -241,7 +241,10 @@ public final class WebhookRows {
         return before.cost - after.cost;
     }
 
-    /** Ends webhooks of sources whose names do not resolve: dead, the oldest first. Returns them. */
+    /**
+     * Ends webhooks of sources whose names do not resolve: dead, the oldest first. Returns them. Needs the
+     * lease, if there are some.
+     */
     static List<QueuedWebhook> giveWay(Transaction tx, String runtime, List<NewSource> sources)
             throws SQLException {
         List<QueuedWebhook> gone = new ArrayList<>();

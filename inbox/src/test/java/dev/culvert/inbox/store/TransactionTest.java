@@ -3,6 +3,7 @@ package dev.culvert.inbox.store;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.culvert.http.quota.SourceAddress;
+import dev.culvert.inbox.model.Naming;
 import dev.culvert.inbox.model.WebhookState;
 import dev.culvert.store.SqliteDatabase;
 import java.nio.file.Path;
@@ -20,6 +21,7 @@ class TransactionTest {
     private final Random random = new Random(7);
     private final KnownSources known = new KnownSources(1000);
     private InboxFiles files;
+    private long time;
 
     @BeforeEach
     void open(@TempDir Path folder) {
@@ -73,7 +75,7 @@ class TransactionTest {
                     one.count(runtime, source, WebhookState.DELIVERED, 1, 100);
                 }
             }
-            case 3 -> one.named(runtime, source, random.nextBoolean());
+            case 3 -> one.named(runtime, source, Naming.at(random.nextInt(3)));
             default -> {
                 if (random.nextInt(10) == 0) {
                     one.addKnown(runtime, source);
@@ -83,7 +85,7 @@ class TransactionTest {
     }
 
     private Transaction transaction() {
-        return new Transaction(new Statements(files.writes()), files.lease(), known, new Totals(), 0);
+        return new Transaction(new Statements(files.writes()), files.lease(), known, new Totals(), time++);
     }
 
     private static String sources(Transaction one) throws SQLException {
