@@ -12,6 +12,7 @@ import java.util.stream.Stream;
 /** The cases of the corpus that some listeners are meant to answer otherwise than the edge, and what they answer. */
 final class ListenerExceptions {
     private static final String NOT_FOUND = "404 not-found";
+    private static final String GET_ONLY = "405 method-not-allowed";
     /** The admin listener serves its own names only, and the corpus' hosts are none of them. */
     private static final String MISDIRECTED = "421 misdirected-request";
     /** The listeners of the handlers' plane, whose server is Reactor Netty's. */
@@ -36,7 +37,11 @@ final class ListenerExceptions {
                     Map.of("router", "200, 200, 200", "app-proxy", times(3, NOT_FOUND), "control-plane",
                             times(3, NOT_FOUND), "admin",
                             times(3, MISDIRECTED), "client-health",
-                            times(3, NOT_FOUND), "router-health", times(3, NOT_FOUND))),
+                            GET_ONLY + ", " + times(2, NOT_FOUND), "router-health",
+                            GET_ONLY + ", " + times(2, NOT_FOUND))),
+            "host: none in HTTP/1.0",
+            new Otherwise("balancers ask for health so",
+                    Map.of("client-health", "200", "router-health", "200")),
             "the preface of HTTP/2",
             new Otherwise("a plain edge and a router speak HTTP/2, too", Map.of("edge", "", "router", "")),
             "101 fields",
