@@ -46,7 +46,7 @@ class WatchedStopIT {
 
             // A body that was cut would have failed here.
             List<String> words = seen.get(10, TimeUnit.SECONDS);
-            assertThat(words).startsWith("connected", "connected", "stopping")
+            assertThat(words).startsWith("created", "enrolled", "connected", "connected", "stopping")
                     .containsOnlyOnce("stopping")
                     .endsWith("disconnected");
             assertThat(words.stream().filter("disconnected"::equals)).hasSize(2);
