@@ -18,19 +18,11 @@ import subprocess
 import sys
 import tempfile
 
-from parts import Part, ROOT
+from parts import DONE, FAILED, Part, ROOT, check
 from postgres import Postgres
 
 PAGE = ROOT / "docs" / "control-plane.md"
 INSIDE = "CULVERT_DOCS_NAMESPACE"
-DONE, FAILED = [], []
-
-
-def check(name, ok, detail=""):
-    DONE.append(name)
-    print(f"{'ok  ' if ok else 'FAIL'} {name}{': ' + detail if detail and not ok else ''}", flush=True)
-    if not ok:
-        FAILED.append(name)
 
 
 def fenced():

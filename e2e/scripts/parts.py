@@ -13,6 +13,15 @@ import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+DONE, FAILED = [], []
+
+
+def check(name, ok, detail=""):
+    """Prints and counts a check; the detail of one that failed."""
+    DONE.append(name)
+    print(f"{'ok  ' if ok else 'FAIL'} {name}{': ' + detail if detail and not ok else ''}", flush=True)
+    if not ok:
+        FAILED.append(name)
 
 
 def free_port():

@@ -23,20 +23,12 @@ import threading
 
 import yaml
 
-from parts import ROOT, free_port
+from parts import DONE, FAILED, ROOT, check, free_port
 
 PAGE = ROOT / "docs" / "tutorial-argo-events.md"
 VALUES = ROOT / "deploy" / "helm" / "examples" / "github.yaml"
 PORTS = ("8443", "7443", "9090", "8081", "12000")
 LIMIT = 60  # seconds; a command
-DONE, FAILED = [], []
-
-
-def check(name, ok, detail=""):
-    DONE.append(name)
-    print(f"{'ok  ' if ok else 'FAIL'} {name}{': ' + detail if detail and not ok else ''}", flush=True)
-    if not ok:
-        FAILED.append(name)
 
 
 def blocks():

@@ -204,7 +204,7 @@ class SourcesTest {
         return invented;
     }
 
-    /** Time passes until so many sources have been nameless for as long as it takes to give way. */
+    /** Lets time pass until this number of sources has been nameless for long enough to give way. */
     private void namelessForLong(InboxFixture fixture, int sources) throws SQLException {
         await().until(() -> number("SELECT count(*) FROM new_sources WHERE name = 1") == sources);
         passUntil(fixture, sources, "SELECT count(*) FROM new_sources WHERE last - nameless >= "

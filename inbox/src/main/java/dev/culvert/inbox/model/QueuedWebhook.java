@@ -41,9 +41,9 @@ public final class QueuedWebhook {
     public boolean remembered;
     /** Whether its event source was known to exist when the row was read. */
     public boolean known;
-    /** What the store was told about its event source's name; null: nothing. */
+    /** What the store last recorded about its event source's name; null: nothing. */
     public @Nullable Naming naming;
-    /** The time at which it was told. */
+    /** The time of that record. */
     public long namingTold;
     /** Whether it ended in the store during its attempt. */
     public boolean withdrawn;

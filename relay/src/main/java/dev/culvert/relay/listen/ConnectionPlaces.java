@@ -200,13 +200,13 @@ final class ConnectionPlaces {
         silent.sort((one, other) -> Long.signum(other.since - one.since));
         Map<SourceAddress, Integer> sources = new HashMap<>();
         Map<Long, Integer> by56 = new HashMap<>();
-        Map<Long, Integer> by48 = new HashMap<>();
+        Map<SourceAddress, Integer> by48 = new HashMap<>();
         for (Silent each : silent) {
             SourceAddress source = each.place.source;
             each.ofSource = sources.merge(source, 1, Integer::sum) - 1;
             if (source.v6()) {
                 each.of56 = by56.merge(source.network() >>> Byte.SIZE, 1, Integer::sum) - 1;
-                each.of48 = by48.merge(source.network() >>> Short.SIZE, 1, Integer::sum) - 1;
+                each.of48 = by48.merge(source.site(), 1, Integer::sum) - 1;
             }
             each.rank(isKnown(source));
         }

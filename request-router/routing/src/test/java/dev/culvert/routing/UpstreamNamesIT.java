@@ -162,7 +162,7 @@ class UpstreamNamesIT {
         assertThat(dns.asked("nothing.test")).isEqualTo(1);
     }
 
-    /** The inbox gives an event source up sooner whose name is told to be unknown. */
+    /** The inbox gives up an event source sooner if DNS does not know its name. */
     @Test
     void onlyANameOfCallersThatDnsDoesNotKnowIsToldToBeUnknown() {
         var routes = List.of(RouteConfig.of("/t/{tenant}/", "http://web.{tenant}.svc"),
