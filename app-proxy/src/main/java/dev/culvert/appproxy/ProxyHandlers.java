@@ -8,6 +8,7 @@ import dev.culvert.handlers.host.RemoteHandler;
 import dev.culvert.handlers.spi.EdgeHandlerProvider;
 import dev.culvert.handlers.spi.EdgeRequest;
 import dev.culvert.handlers.spi.HandlerLimits;
+import dev.culvert.http.net.EventLoops;
 import dev.culvert.http.quota.SourceAddress;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.util.ArrayList;
@@ -15,7 +16,6 @@ import java.util.Collection;
 import java.util.List;
 import java.util.ServiceLoader;
 import reactor.core.publisher.Mono;
-import reactor.netty.resources.LoopResources;
 
 /**
  * Sets up the handlers of an App-Proxy and their limits. {@link ServiceLoader} finds the handlers, the
@@ -31,7 +31,7 @@ final class ProxyHandlers {
 
     /** Throws ConfigException for unknown handler names. */
     static HandlerHost.Setup setup(AppProxyConfig config, Access access, MeterRegistry registry,
-            LoopResources loops) {
+            EventLoops loops) {
         List<EdgeHandlerProvider> providers = new ArrayList<>(local(config));
         config.remote()
                 .forEach(remote -> providers.add(new RemoteHandler(remote.name(), remote.mount(), remote.to(),

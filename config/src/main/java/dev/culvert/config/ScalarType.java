@@ -93,7 +93,7 @@ final class ScalarType {
     private static URI uri(String text) {
         try {
             URI uri = new URI(text);
-            if (uri.isAbsolute() && uri.getHost() != null) {
+            if (uri.isAbsolute() && UriHost.of(uri) != null) {
                 return uri;
             }
         } catch (URISyntaxException e) {

@@ -90,7 +90,7 @@ class ExposeCommandsIT {
             }
 
             try (Launched http = start("http", port)) {
-                http.printed(url + " leads to http://127.0.0.1:" + port);
+                http.printed(url + " leads to http://localhost:" + port);
                 for (int i = 0; i < 100; i++) {
                     assertThat(get(edge, "/n" + i)).isEqualTo(200);
                 }
@@ -103,7 +103,7 @@ class ExposeCommandsIT {
                 http.kill();
             }
             try (Launched anew = start("http", port)) {
-                anew.printed(url + " leads to http://127.0.0.1:" + port);
+                anew.printed(url + " leads to http://localhost:" + port);
                 assertThat(get(edge, "/again")).isEqualTo(200);
                 assertThat(anew.terminate().exitCode()).isZero();
                 assertThat(anew.out()).contains("ended; 1 requests");
@@ -115,7 +115,7 @@ class ExposeCommandsIT {
                     "--tunnel-listen", tunnelAddress)) {
                 server.event("listening");
                 early.printed("https://" + HOST);
-                early.printed(" leads to http://127.0.0.1:" + port);
+                early.printed(" leads to http://localhost:" + port);
             }
         }
     }

@@ -1,5 +1,6 @@
 package dev.culvert.handlers.host;
 
+import dev.culvert.config.UriHost;
 import dev.culvert.handlers.spi.EdgeHandler;
 import dev.culvert.handlers.spi.EdgeHandlerProvider;
 import dev.culvert.handlers.spi.EdgeRequest;
@@ -7,6 +8,8 @@ import dev.culvert.handlers.spi.EdgeResponse;
 import dev.culvert.handlers.spi.HandlerContext;
 import dev.culvert.handlers.spi.HandlerLimits;
 import dev.culvert.http.forwarding.ForwardingRules;
+import dev.culvert.http.net.EventLoops;
+import dev.culvert.http.net.HostResolver;
 import dev.culvert.http.problem.EdgeException;
 import dev.culvert.http.problem.Problem;
 import dev.culvert.http.problem.Problem.Cause;
@@ -33,7 +36,6 @@ import reactor.netty.http.client.HttpClientResponse;
 import reactor.netty.http.client.WebsocketClientSpec;
 import reactor.netty.http.websocket.WebsocketInbound;
 import reactor.netty.resources.ConnectionProvider;
-import reactor.netty.resources.LoopResources;
 
 /**
  * A handler in a separate process, in any language. Forwards requests below its mount to an {@code http://}
@@ -63,8 +65,8 @@ public final class RemoteHandler implements EdgeHandlerProvider, EdgeHandler {
      * @param loops the event loops; the caller disposes them
      */
     public RemoteHandler(String name, String mount, URI to, HandlerLimits limits, boolean credentials,
-            LoopResources loops) {
-        if (!"http".equals(to.getScheme()) || to.getHost() == null || !to.getRawPath().matches("/?")
+            EventLoops loops) {
+        if (!"http".equals(to.getScheme()) || UriHost.of(to) == null || !to.getRawPath().matches("/?")
                 || to.getRawQuery() != null || to.getRawUserInfo() != null) {
             throw new IllegalArgumentException(
                     "remote handler " + name + ": " + to + " (expected: http://host:port)");
@@ -80,6 +82,7 @@ public final class RemoteHandler implements EdgeHandlerProvider, EdgeHandler {
                 .build();
         this.client = HttpClient.create(connections)
                 .runOn(loops)
+                .resolver(new HostResolver(loops))
                 .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, CONNECT_MILLIS)
                 .disableRetry(true);
     }

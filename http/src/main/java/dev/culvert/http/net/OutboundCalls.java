@@ -25,6 +25,9 @@ public final class OutboundCalls {
     /** Below the 60 s after which most servers close idle connections. */
     private static final Duration IDLE = Duration.ofSeconds(30);
 
+    /** How many addresses of a name may be silent, one after the other, within a call's time-out. */
+    private static final int ADDRESSES_IN_TIME = 3;
+
     private final ConnectionProvider connections;
     private final HttpClient http;
 
@@ -46,7 +49,10 @@ public final class OutboundCalls {
                 .pendingAcquireMaxCount(maxWaiting)
                 .maxIdleTime(IDLE)
                 .build();
-        http = HttpClient.create(connections).runOn(loops).secure(spec -> spec.sslContext(tls));
+        http = HttpClient.create(connections)
+                .runOn(loops)
+                .resolver(new HostResolver(loops))
+                .secure(spec -> spec.sslContext(tls));
     }
 
     /** The same calls, which accept compressed responses. Limits count the decompressed bytes. */
@@ -92,7 +98,8 @@ public final class OutboundCalls {
     public Mono<Answer> send(Call call, int maxBytes, Duration timeout) {
         byte[] body = call.body();
         HttpClient.RequestSender request = http
-                .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, Math.toIntExact(timeout.toMillis()))
+                .option(ChannelOption.CONNECT_TIMEOUT_MILLIS,
+                        Math.max(1, Math.toIntExact(timeout.toMillis() / ADDRESSES_IN_TIME)))
                 .headers(fields -> {
                     call.fields().accept(fields);
                     if (body != null) {

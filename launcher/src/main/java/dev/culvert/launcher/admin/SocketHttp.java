@@ -1,17 +1,21 @@
 package dev.culvert.launcher.admin;
 
+import dev.culvert.http.net.HostAddresses;
 import java.io.ByteArrayOutputStream;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.ConnectException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.NoRouteToHostException;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.Predicate;
@@ -32,6 +36,10 @@ public final class SocketHttp {
     private static final int MAX_LINE = 256 << 10;
     /** The largest body that is kept: a list of 200,000 runtimes. */
     private static final int MAX_BODY = 64 << 20;
+    /** The time to connect to an address that is not the last one of its name. */
+    private static final Duration ONE_OF_SEVERAL = Duration.ofSeconds(1);
+    /** The maximum number of addresses tried of one name. */
+    private static final int MAX_ADDRESSES = 4;
     private static final int NO_CONTENT = 204;
     private static final int NOT_MODIFIED = 304;
 
@@ -81,8 +89,8 @@ public final class SocketHttp {
             throw new IllegalArgumentException(target + " is no address of an HTTP service");
         }
         byte[] request = request(method, target, fields, body);
-        try (var plain = new Socket(); var timer = SocketTimer.start(plain, timeout)) {
-            try {
+        try (var timer = SocketTimer.start(timeout)) {
+            try (Socket plain = connected(target, timer)) {
                 return exchange(plain, target, request, ResponseReader::read);
             } catch (IOException e) {
                 throw timer.passed() ? late(e) : e;
@@ -105,9 +113,9 @@ public final class SocketHttp {
             throw new IllegalArgumentException(target + " is no address of an HTTP service");
         }
         byte[] request = request("GET", target, fields, null);
-        try (var plain = new Socket(); var timer = SocketTimer.start(plain, timeout)) {
-            plain.setSoTimeout((int) silence.toMillis());
-            try {
+        try (var timer = SocketTimer.start(timeout)) {
+            try (Socket plain = connected(target, timer)) {
+                plain.setSoTimeout((int) silence.toMillis());
                 return exchange(plain, target, request, reader -> reader.follow(lines, timer));
             } catch (SocketTimeoutException e) {
                 throw timed(e, "nothing came for " + silence.toSeconds() + " s");
@@ -130,10 +138,9 @@ public final class SocketHttp {
     }
 
     private Response exchange(Socket plain, URI target, byte[] request, Reading reading) throws IOException {
-        boolean secure = HttpAddress.isSecure(target);
-        int port = target.getPort() < 0 ? secure ? 443 : 80 : target.getPort();
-        connect(plain, target.getHost(), port);
-        try (Socket socket = secure ? secured(plain, target.getHost(), port) : plain) {
+        try (Socket socket = HttpAddress.isSecure(target)
+                ? secured(plain, target.getHost(), port(target))
+                : plain) {
             OutputStream out = socket.getOutputStream();
             out.write(request);
             out.flush();
@@ -147,14 +154,45 @@ public final class SocketHttp {
         return late;
     }
 
-    private static void connect(Socket socket, String host, int port) throws IOException {
+    private static int port(URI target) {
+        return target.getPort() >= 0 ? target.getPort() : HttpAddress.isSecure(target) ? 443 : 80;
+    }
+
+    /**
+     * Connects to the first address of the host that accepts. Each but the last has {@link #ONE_OF_SEVERAL}.
+     */
+    private static Socket connected(URI target, SocketTimer timer) throws IOException {
+        String host = target.getHost();
+        List<InetAddress> all = HostAddresses.all(host);
+        for (InetAddress each : all.subList(0, Math.min(all.size(), MAX_ADDRESSES) - 1)) {
+            try {
+                return connected(each, port(target), ONE_OF_SEVERAL, timer);
+            } catch (ConnectException | SocketTimeoutException | NoRouteToHostException e) {
+                if (timer.passed()) {
+                    throw e;
+                }
+            }
+        }
+        return connected(all.get(Math.min(all.size(), MAX_ADDRESSES) - 1), port(target), Duration.ZERO,
+                timer);
+    }
+
+    private static Socket connected(InetAddress address, int port, Duration patience, SocketTimer timer)
+            throws IOException {
+        var socket = new Socket();
         try {
+            timer.guard(socket);
             socket.setTcpNoDelay(true);
-            socket.connect(new InetSocketAddress(host, port));
+            socket.connect(new InetSocketAddress(address, port), (int) patience.toMillis());
+            return socket;
         } catch (ConnectException e) {
+            socket.close();
             throw "Connection refused".equals(e.getMessage())
                     ? new ConnectException("the connection was refused")
                     : e;
+        } catch (IOException e) {
+            socket.close();
+            throw e;
         }
     }
 

@@ -11,8 +11,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class LocalServiceTest {
     @ParameterizedTest
-    @CsvSource({"3000,http://127.0.0.1:3000", "65535,http://127.0.0.1:65535", "app:80,http://app:80",
-            "[::1]:3000,http://[::1]:3000", "http://app,http://app", "https://app:8443,https://app:8443",
+    @CsvSource({"3000,http://localhost:3000", "65535,http://localhost:65535", "app:80,http://app:80",
+            "[::1]:3000,http://[::1]:3000", "my_app:3000,http://my_app:3000", "http://a_b.c_d,http://a_b.c_d",
+            "http://app,http://app", "https://app:8443,https://app:8443",
             "h2c://127.0.0.1:5000/,h2c://127.0.0.1:5000/"})
     void aServiceIsAPortAnAddressOrAUrl(String text, URI url) {
         assertThat(LocalService.parse(text).url()).isEqualTo(url);

@@ -1,5 +1,6 @@
 package dev.culvert.relay.outbound;
 
+import dev.culvert.http.net.ConnectRace;
 import dev.culvert.http.net.HandlerNames;
 import dev.culvert.http.problem.Problem;
 import dev.culvert.relay.tls.TlsLink;
@@ -10,6 +11,7 @@ import dev.culvert.relay.upstream.UpstreamConnection;
 import dev.culvert.relay.upstream.UpstreamProblem;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.ConnectTimeoutException;
@@ -27,14 +29,16 @@ import java.nio.channels.ClosedChannelException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Dials connections on one event loop: name resolution, TCP, TLS. If one address does not accept a
- * connection, the next one is tried, because nothing was sent yet. If the last one refuses, too, the best one
- * is dialled once more: behind the address of a Kubernetes Service are several pods.
+ * Dials connections on one event loop: name resolution, TCP, TLS. If one address does not accept a connection
+ * or is silent, the next one is tried ({@link ConnectRace}), because nothing was sent yet. If the last one
+ * refuses, too, the best one is dialled once more: behind the address of a Kubernetes Service are several
+ * pods.
  */
 final class UpstreamDialler {
     /**
@@ -130,15 +134,16 @@ final class UpstreamDialler {
         }
     }
 
-    /** A dial of one connection, which tries one address after the other. */
-    private final class Dial<C extends UpstreamConnection> {
+    /** A dial of one connection. Confined to the loop. */
+    private final class Dial<C extends UpstreamConnection> implements ConnectRace.Course<Attempt<C>> {
         private final UpstreamAddress upstream;
         private final Endpoints endpoints;
         private final Function<Channel, C> install;
         private final Outcome<C> outcome;
         private final List<Endpoint> tried = new ArrayList<>(MAX_TRIED);
-        /** The token of the address that is being tried; see {@link Endpoint#end}. */
-        private int begun;
+        private final long deadlineNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMillis);
+        /** Why an address that accepted the connection was not used. It says more than another's refusal. */
+        private @Nullable Problem unusable;
         /** Whether the best address is being dialled once more. */
         private boolean again;
         /** The epoch of the addresses that this dial picks from. */
@@ -161,15 +166,14 @@ final class UpstreamDialler {
         }
 
         /**
-         * Tries the next address. If there is none, fails with the problem of the last one, unless another
+         * Tries the next addresses. If there is none, fails with the problem of the last one, unless another
          * thread replaced the configured names meanwhile and so made this dial's addresses unknown.
          */
         void next(Problem otherwise) {
-            boolean wanted = outcome.isWanted() && tried.size() < MAX_TRIED;
-            Endpoint next = wanted && !again ? endpoints.pick(tried) : null;
+            Attempt<C> next = next();
             if (next != null) {
-                connect(next);
-            } else if (wanted && endpoints.epoch() != epoch) {
+                new ConnectRace<>(loop, this).start(next);
+            } else if (outcome.isWanted() && tried.size() < MAX_TRIED && endpoints.epoch() != epoch) {
                 look();
             } else {
                 loop.execute(() -> outcome.failed(otherwise));
@@ -177,57 +181,76 @@ final class UpstreamDialler {
         }
 
         void connect(Endpoint to) {
+            new ConnectRace<>(loop, this).start(attempt(to));
+        }
+
+        private Attempt<C> attempt(Endpoint to) {
             tried.add(to);
-            begun = to.begin();
-            Pipeline<C> pipeline = new Pipeline<>(upstream, install);
-            bootstrap.clone()
-                    .handler(pipeline)
+            return new Attempt<>(to, to.begin(), new Pipeline<>(upstream, install));
+        }
+
+        @Override
+        public @Nullable Attempt<C> next() {
+            boolean wanted = outcome.isWanted() && tried.size() < MAX_TRIED && !again;
+            Endpoint next = wanted ? endpoints.pick(tried) : null;
+            return next == null ? null : attempt(next);
+        }
+
+        @Override
+        public ChannelFuture connect(Attempt<C> attempt) {
+            return bootstrap.clone()
+                    .handler(attempt.pipeline)
                     .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, patience())
-                    .connect(to.address())
-                    .addListener(connected -> {
-                        if (!connected.isSuccess()) {
-                            refused(to, connected.cause());
-                        } else if (pipeline.tls == null) {
-                            connected(to, pipeline.connection());
-                        } else {
-                            pipeline.tls.handshakeFuture()
-                                    .addListener(shaken -> shaken(to, pipeline, shaken.cause()));
-                        }
-                    });
+                    .connect(attempt.to.address());
         }
 
-        /** Returns the connect time-out of one address, which leaves time for other addresses. */
+        /**
+         * Returns what is left until the deadline. Behind a TLS handshake that took that long, an address has
+         * its share of it.
+         */
         private int patience() {
-            return Math.max(1, timeoutMillis / Math.clamp(endpoints.size(), 1, MAX_TRIED));
+            long left = TimeUnit.NANOSECONDS.toMillis(deadlineNanos - System.nanoTime());
+            return (int) Math.max(left, Math.max(1, timeoutMillis / MAX_TRIED));
         }
 
-        private void shaken(Endpoint to, Pipeline<C> pipeline, @Nullable Throwable failure) {
-            if (failure == null && pipeline.isAgreed()) {
-                connected(to, pipeline.connection());
-            } else {
-                pipeline.connection().close();
-                if (failure != null) {
-                    endpoints.trouble(to, failure);
-                }
-                failed(to, failure == null ? UpstreamProblem.NO_HTTP2 : UpstreamProblem.noTls(failure));
+        @Override
+        public void failed(Attempt<C> attempt, Throwable cause) {
+            attempt.end();
+            if (unusable == null) {
+                endpoints.trouble(attempt.to, cause);
+            }
+            if (!mayRepeat(cause)) {
+                count(attempt.to);
             }
         }
 
-        private void connected(Endpoint to, C connection) {
-            to.end(begun);
-            connection.at(to);
-            outcome.connected(connection);
+        @Override
+        public void lost(Attempt<C> attempt) {
+            attempt.end();
+            endpoints.outrun(attempt.to);
         }
 
-        /** Tries the next address or, once, the best one again. */
-        private void refused(Endpoint to, Throwable cause) {
+        @Override
+        public void won(Attempt<C> attempt, Channel channel) {
+            SslHandler tls = attempt.pipeline.tls;
+            if (tls == null) {
+                connected(attempt);
+            } else {
+                tls.handshakeFuture().addListener(shaken -> shaken(attempt, shaken.cause()));
+            }
+        }
+
+        /** Tries the best address again, once, or fails. */
+        @Override
+        public void over(Attempt<C> attempt, Throwable cause) {
+            Endpoint to = attempt.to;
             Endpoint best = mayRepeat(cause) ? endpoints.pick(List.of()) : null;
             if (best == null) {
-                endpoints.trouble(to, cause);
-                failed(to, UpstreamProblem.refused("the upstream refused the connection"));
+                next(unusable == null
+                        ? UpstreamProblem.refused("the upstream refused the connection")
+                        : unusable);
                 return;
             }
-            to.end(begun);
             if (!best.equals(to)) {
                 endpoints.failed(to); // one dial counts once against an address
             }
@@ -240,15 +263,48 @@ final class UpstreamDialler {
             boolean last = tried.size() >= MAX_TRIED || endpoints.pick(tried) == null;
             boolean atOnce = cause instanceof ClosedChannelException || (cause instanceof ConnectException
                     && !(cause instanceof ConnectTimeoutException));
-            return last && atOnce && !again && outcome.isWanted();
+            return last && atOnce && !again && unusable == null && outcome.isWanted();
         }
 
-        private void failed(Endpoint to, Problem problem) {
-            to.end(begun);
+        private void shaken(Attempt<C> attempt, @Nullable Throwable failure) {
+            Pipeline<C> pipeline = attempt.pipeline;
+            if (failure == null && pipeline.isAgreed()) {
+                connected(attempt);
+                return;
+            }
+            pipeline.connection().close();
+            if (failure != null) {
+                endpoints.trouble(attempt.to, failure);
+            }
+            attempt.end();
+            count(attempt.to);
+            unusable = failure == null ? UpstreamProblem.NO_HTTP2 : UpstreamProblem.noTls(failure);
+            next(unusable);
+        }
+
+        private void connected(Attempt<C> attempt) {
+            attempt.end();
+            endpoints.connected(attempt.to);
+            C connection = attempt.pipeline.connection();
+            connection.at(attempt.to);
+            outcome.connected(connection);
+        }
+
+        private void count(Endpoint to) {
             if (outcome.isWanted()) {
                 endpoints.failed(to);
             }
-            next(problem);
+        }
+    }
+
+    /**
+     * One address that is dialled.
+     *
+     * @param begun the token of {@link Endpoint#begin}
+     */
+    private record Attempt<C extends UpstreamConnection>(Endpoint to, int begun, Pipeline<C> pipeline) {
+        void end() {
+            to.end(begun);
         }
     }
 

@@ -1,6 +1,8 @@
 package dev.culvert.relay.outbound;
 
 import dev.culvert.config.HostPort;
+import dev.culvert.http.net.HostAddresses;
+import dev.culvert.relay.upstream.Endpoints;
 import dev.culvert.relay.upstream.UpstreamAddress;
 import dev.culvert.relay.upstream.UpstreamNames;
 import io.netty.channel.EventLoop;
@@ -74,8 +76,11 @@ public final class UpstreamResolver {
         var search = new Search(upstream, then);
         for (HostPort target : names.targets(upstream)) {
             byte[] literal = NetUtil.createByteArrayFromIpAddressString(target.host());
+            List<InetAddress> loopback = literal == null ? HostAddresses.loopback(target.host()) : null;
             if (literal != null) {
                 search.add(literal, target.port());
+            } else if (loopback != null) {
+                search.add(target, loopback);
             } else {
                 search.ask(dns(names.servers()), target);
             }
@@ -86,17 +91,22 @@ public final class UpstreamResolver {
     /**
      * The result of resolving an upstream.
      *
-     * @param found its addresses; empty: it does not resolve now
+     * @param found its addresses, for each configured target that has any; empty: it does not resolve now
      * @param unknown whether DNS knows no such name, and the name contains values of callers; false if DNS
      *     did not answer or failed
      */
-    public record Resolution(List<InetSocketAddress> found, boolean unknown) {}
+    public record Resolution(List<Endpoints.Found> found, boolean unknown) {
+        /** All addresses. */
+        public List<InetSocketAddress> addresses() {
+            return found.stream().flatMap(each -> each.addresses().stream()).toList();
+        }
+    }
 
     /** Resolves several targets, each of which may be a name. */
     private final class Search {
         private final UpstreamAddress upstream;
         private final Consumer<Resolution> then;
-        private final List<InetSocketAddress> found = new ArrayList<>();
+        private final List<Endpoints.Found> found = new ArrayList<>();
         private boolean unknown;
         private int open = 1;
 
@@ -107,10 +117,16 @@ public final class UpstreamResolver {
 
         void add(byte[] literal, int port) {
             try {
-                found.add(new InetSocketAddress(InetAddress.getByAddress(literal), port));
+                var address = new InetSocketAddress(InetAddress.getByAddress(literal), port);
+                found.add(new Endpoints.Found(null, List.of(address)));
             } catch (UnknownHostException e) {
                 throw new IllegalStateException("4 and 16 bytes are addresses", e);
             }
+        }
+
+        void add(HostPort name, List<InetAddress> addresses) {
+            found.add(new Endpoints.Found(name,
+                    addresses.stream().map(each -> new InetSocketAddress(each, name.port())).toList()));
         }
 
         void ask(DnsNameResolver dns, HostPort target) {
@@ -118,8 +134,7 @@ public final class UpstreamResolver {
             String name = upstream.question(target.host());
             dns.resolveAll(name).addListener((Future<List<InetAddress>> answer) -> {
                 if (answer.isSuccess()) {
-                    ofOneFamily(answer.getNow()).forEach(
-                            address -> found.add(new InetSocketAddress(address, target.port())));
+                    add(target, answer.getNow());
                 } else if (isOfCaller(target) && isUnknown(answer.cause())) {
                     unknown = true;
                     // Netty's own entry lacks the reason.
@@ -137,15 +152,6 @@ public final class UpstreamResolver {
         private static boolean isUnknown(Throwable failure) {
             return failure.getCause() instanceof DnsErrorCauseException answered
                     && answered.getCode().equals(DnsResponseCode.NXDOMAIN);
-        }
-
-        /**
-         * Keeps the addresses of the preferred family, which DNS returns first. The others are the same pods
-         * again.
-         */
-        private static List<InetAddress> ofOneFamily(List<InetAddress> all) {
-            Class<?> family = all.getFirst().getClass();
-            return all.stream().filter(address -> address.getClass() == family).toList();
         }
 
         void finish() {
@@ -168,6 +174,8 @@ public final class UpstreamResolver {
                 .resolveCache(shared.nameCache())
                 .cnameCache(NoopDnsCnameCache.INSTANCE)
                 .authoritativeDnsServerCache(NoopAuthoritativeDnsServerCache.INSTANCE)
+                // both families: a server may listen on one alone
+                .completeOncePreferredResolved(false)
                 .queryTimeoutMillis(timeoutMillis);
         if (searchDomains != null) {
             builder.searchDomains(searchDomains).ndots(NDOTS_OF_PODS);

@@ -2,6 +2,7 @@ package dev.culvert.relay.upstream;
 
 import java.net.InetSocketAddress;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One address of an upstream, and its health. Any thread may read and change the counts. {@link Endpoints}
@@ -22,13 +23,51 @@ public final class Endpoint {
     private volatile boolean ejected;
     private volatile long ejectedUntilNanos;
     private int ejections;
+    private final @Nullable EndpointName name;
+    private volatile boolean outrun;
+    private volatile long outrunUntilNanos;
 
-    Endpoint(InetSocketAddress address) {
+    /** @param name the name that has this address; null if the address itself is configured */
+    Endpoint(InetSocketAddress address, @Nullable EndpointName name) {
         this.address = address;
+        this.name = name;
     }
 
     public InetSocketAddress address() {
         return address;
+    }
+
+    @Nullable
+    EndpointName name() {
+        return name;
+    }
+
+    /** Whether this address has the family that its name does not prefer, and so the same servers again. */
+    boolean isSpare() {
+        return name != null && !name.prefers(address);
+    }
+
+    /** Whether another address of the same name and family is meant to share its load. */
+    boolean isBeside(Endpoint other) {
+        return name == other.name && (name == null || EndpointName.areAlike(address, other.address));
+    }
+
+    /** Records that another address connected earlier although this one was tried first. */
+    void outrun(long untilNanos) {
+        outrunUntilNanos = untilNanos;
+        outrun = true;
+    }
+
+    boolean isOutrun(long nowNanos) {
+        return outrun && nowNanos - outrunUntilNanos < 0;
+    }
+
+    /** Records a connection: the address answers, and its family is preferred. */
+    void reached() {
+        outrun = false;
+        if (name != null) {
+            name.prefer(address);
+        }
     }
 
     /**

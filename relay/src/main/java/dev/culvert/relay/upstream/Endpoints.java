@@ -1,11 +1,15 @@
 package dev.culvert.relay.upstream;
 
 import dev.culvert.certs.tls.UntrustedServerException;
+import dev.culvert.config.HostPort;
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -30,6 +34,12 @@ public final class Endpoints {
     static final Duration STALE = Duration.ofSeconds(30);
     /** Added to the rank of addresses that take no exchanges, so that they come last. */
     private static final int LAST_RESORT = 1 << 30;
+    /** Added to the rank of addresses of the family that their name does not prefer. */
+    private static final int SPARE = 1 << 29;
+    /** Added to the rank of addresses that were slower than the others to connect. */
+    private static final int SLOW = 1 << 28;
+    /** The time for which an address that did not connect in time comes behind the others. */
+    static final Duration OUTRUN = Duration.ofSeconds(30);
 
     private final String name;
     private final Ejection ejection;
@@ -40,6 +50,8 @@ public final class Endpoints {
     private volatile int epoch;
     private long goodUntilNanos;
     private volatile String trouble = "";
+    /** The names whose addresses are known, at most as many as are configured for the upstream. */
+    private Map<HostPort, EndpointName> names = Map.of();
 
     /** @param name the upstream's name in the log */
     public Endpoints(String name, Ejection ejection, LongSupplier nanoClock) {
@@ -77,7 +89,8 @@ public final class Endpoints {
 
     /**
      * Returns the address with the fewest exchanges among those that take any. If none does, returns an
-     * ejected one.
+     * ejected one. Of a name with both families, one is used while it connects; behind an address that was
+     * tried, the other family comes first (RFC 8305 §4).
      *
      * @param tried addresses to leave out
      * @return null if no other address exists
@@ -93,7 +106,7 @@ public final class Endpoints {
         int least = Integer.MAX_VALUE;
         for (int i = 0; i < all.size(); i++) {
             Endpoint next = all.get((start + i) % all.size());
-            int rank = rank(next, now);
+            int rank = isTurnOf(next, tried) ? 0 : rank(next, now);
             if (rank < least && !tried.contains(next)) {
                 best = next;
                 least = rank;
@@ -107,10 +120,36 @@ public final class Endpoints {
      * not wait behind other addresses.
      */
     private static int rank(Endpoint endpoint, long now) {
+        int spare = endpoint.isSpare() ? SPARE : 0;
+        int slow = endpoint.isOutrun(now) ? SLOW : 0;
         if (!endpoint.isOpen(now)) {
-            return LAST_RESORT + endpoint.pending();
+            return LAST_RESORT + spare + slow + endpoint.pending();
         }
-        return endpoint.isEjected() ? 0 : endpoint.pending();
+        return spare + slow + (endpoint.isEjected() ? 0 : endpoint.pending());
+    }
+
+    /** Whether only addresses of the other family were tried of this one's name. */
+    private static boolean isTurnOf(Endpoint endpoint, Collection<Endpoint> tried) {
+        boolean other = false;
+        for (Endpoint each : tried) {
+            if (each.name() == endpoint.name()) {
+                if (each.isBeside(endpoint)) {
+                    return false;
+                }
+                other = true;
+            }
+        }
+        return other;
+    }
+
+    /** Records that a connection was made, though no exchange ended yet. */
+    public void connected(Endpoint endpoint) {
+        endpoint.reached();
+    }
+
+    /** Records that another address connected while an attempt at this one went on. */
+    public void outrun(Endpoint endpoint) {
+        endpoint.outrun(nanoClock.getAsLong() + OUTRUN.toNanos());
     }
 
     /** Records that a connection failed, or that an exchange received no response. */
@@ -118,7 +157,7 @@ public final class Endpoints {
         long now = nanoClock.getAsLong();
         int inARow = endpoint.failed();
         boolean again = endpoint.isHalfOpen(now);
-        if (again || (!endpoint.isEjected() && inARow >= ejection.failures() && mayEject())) {
+        if (again || (!endpoint.isEjected() && inARow >= ejection.failures() && mayEject(endpoint))) {
             Duration time = ejection.time(endpoint.eject());
             endpoint.ejectedUntil(now + time.toNanos());
             log.atWarn()
@@ -130,8 +169,11 @@ public final class Endpoints {
         }
     }
 
-    private boolean mayEject() {
-        return (ejected() + 1) * 100L <= (long) ejection.most() * current.size();
+    /** The share counts the addresses among which exchanges are spread: those of one family. */
+    private boolean mayEject(Endpoint endpoint) {
+        List<Endpoint> beside = current.stream().filter(endpoint::isBeside).toList();
+        long out = beside.stream().filter(Endpoint::isEjected).count();
+        return (out + 1) * 100L <= (long) ejection.most() * beside.size();
     }
 
     /** The number of addresses that are ejected now. */
@@ -187,6 +229,9 @@ public final class Endpoints {
         return epoch;
     }
 
+    /** The addresses of one configured target, in the order of preference, and the name if it is one. */
+    public record Found(@Nullable HostPort name, List<InetSocketAddress> addresses) {}
+
     /**
      * Replaces the addresses. Addresses that were known before keep their state.
      *
@@ -194,18 +239,27 @@ public final class Endpoints {
      * @return whether the result was used; if not, the names changed meanwhile and the caller must resolve
      *     again
      */
-    public synchronized boolean found(int asked, List<InetSocketAddress> addresses) {
+    public synchronized boolean found(int asked, List<Found> targets) {
         if (asked != epoch) {
             return false;
         }
         List<Endpoint> before = current;
-        List<Endpoint> next = new ArrayList<>();
-        for (InetSocketAddress address : addresses.stream().distinct().toList()) {
-            next.add(before.stream()
-                    .filter(known -> known.address().equals(address))
-                    .findFirst()
-                    .orElseGet(() -> new Endpoint(address)));
+        Map<InetSocketAddress, Endpoint> all = new LinkedHashMap<>();
+        Map<HostPort, EndpointName> named = new HashMap<>();
+        for (Found target : targets) {
+            EndpointName of = target.name == null || target.addresses.isEmpty()
+                    ? null
+                    : named.computeIfAbsent(target.name, key -> Objects.requireNonNullElseGet(names.get(key),
+                            () -> new EndpointName(target.addresses)));
+            for (InetSocketAddress address : target.addresses) {
+                all.computeIfAbsent(address, key -> before.stream()
+                        .filter(known -> known.address().equals(key) && known.name() == of)
+                        .findFirst()
+                        .orElseGet(() -> new Endpoint(key, of)));
+            }
         }
+        Collection<Endpoint> next = all.values();
+        names = Map.copyOf(named);
         before.stream().filter(gone -> !next.contains(gone) && gone.isEjected()).forEach(this::restore);
         current = List.copyOf(next);
         goodUntilNanos = nanoClock.getAsLong() + STALE.toNanos();

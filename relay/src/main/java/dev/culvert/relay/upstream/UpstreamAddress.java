@@ -1,9 +1,9 @@
 package dev.culvert.relay.upstream;
 
+import dev.culvert.config.UriHost;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.Locale;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,9 +22,6 @@ public record UpstreamAddress(boolean tls, boolean http2, String host, int port,
     public static final String ACCEPTED = "http://, https:// or h2c://host[:port], without user, path, query or fragment";
 
     private static final String OF_THE_CLUSTER = ".cluster.local";
-    private static final Pattern NAME = Pattern
-            .compile("[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*\\.?");
-    private static final int MAX_NAME = 253;
 
     /** Creates an address whose certificate the default authorities may sign. */
     public UpstreamAddress(boolean tls, boolean http2, String host, int port) {
@@ -37,19 +34,19 @@ public record UpstreamAddress(boolean tls, boolean http2, String host, int port,
      */
     public static UpstreamAddress of(URI url) {
         String scheme = url.getScheme() == null ? "" : url.getScheme().toLowerCase(Locale.ROOT);
-        String host = url.getHost() == null ? "" : url.getHost().toLowerCase(Locale.ROOT);
+        UriHost host = UriHost.of(url);
+        int given = host == null ? -1 : host.port();
         String path = url.getRawPath() == null ? "" : url.getRawPath();
         boolean tls = scheme.equals("https");
         boolean http2 = scheme.equals("h2c");
-        int port = url.getPort() < 0 ? (tls ? 443 : 80) : url.getPort();
-        boolean literal = host.startsWith("[");
-        boolean named = literal || (host.length() <= MAX_NAME && NAME.matcher(host).matches());
-        if ((!tls && !http2 && !scheme.equals("http")) || !named || port < 1 || port > 65535
+        int port = given < 0 ? (tls ? 443 : 80) : given;
+        if (host == null || !(host.isLiteral() || UriHost.isName(host.name()))
+                || (!tls && !http2 && !scheme.equals("http")) || port < 1 || port > 65535
                 || url.getRawUserInfo() != null || !(path.isEmpty() || path.equals("/"))
                 || url.getRawQuery() != null || url.getRawFragment() != null) {
-            throw new IllegalArgumentException("expected: " + ACCEPTED);
+            throw new IllegalArgumentException("expected: " + ACCEPTED + UriHost.fault(url.toString()));
         }
-        return new UpstreamAddress(tls, http2, literal ? host.substring(1, host.length() - 1) : host, port);
+        return new UpstreamAddress(tls, http2, host.bare(), port);
     }
 
     /** Returns the same address with or without HTTP/2. */

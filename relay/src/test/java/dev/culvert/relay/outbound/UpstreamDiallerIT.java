@@ -1,6 +1,7 @@
 package dev.culvert.relay.outbound;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.abort;
 
 import dev.culvert.config.HostPort;
 import dev.culvert.http.net.EventLoops;
@@ -15,8 +16,11 @@ import dev.culvert.relay.upstream.UpstreamNames;
 import dev.culvert.relay.upstream.UpstreamTrust;
 import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;
+import java.io.IOException;
+import java.net.BindException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -94,15 +98,76 @@ class UpstreamDiallerIT {
         assertThat(dials).hasValue(2);
     }
 
+    @Test
+    void localhostIsReachedWhereItIsIpv6Alone() throws Exception {
+        try (ServerSocket server = sixthVersion()) {
+            var upstream = new UpstreamAddress(false, false, "localhost", server.getLocalPort());
+            AtomicInteger dials = new AtomicInteger();
+            Endpoints endpoints = new Endpoints("localhost", Ejection.defaults(), System::nanoTime);
+
+            for (int i = 0; i < 50; i++) {
+                assertThat(dial(upstream, UpstreamNames.DNS, endpoints, channel -> {
+                    dials.incrementAndGet();
+                    return new Dialled(channel);
+                })).isEqualTo("connected");
+            }
+
+            assertThat(dials).as("the address that connected is remembered").hasValue(51);
+        }
+    }
+
+    private static ServerSocket sixthVersion() throws IOException {
+        try {
+            return new ServerSocket(0, 50, InetAddress.ofLiteral("::1"));
+        } catch (BindException e) {
+            return abort("no IPv6 here");
+        }
+    }
+
+    @Test
+    void aSilentAddressDelaysOneDialOnly() throws Exception {
+        InetAddress other = InetAddress.ofLiteral("127.0.0.2");
+        try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+                ServerSocket server = new ServerSocket(silent.getLocalPort(), 50, other);
+                Socket one = filling(silent);
+                Socket two = filling(silent)) {
+            int port = server.getLocalPort();
+            var names = new UpstreamNames(Map.of("x:1",
+                    List.of(new HostPort("127.0.0.1", port), new HostPort("127.0.0.2", port))), List.of());
+            Endpoints endpoints = new Endpoints("x:1", Ejection.defaults(), System::nanoTime);
+            AtomicInteger dials = new AtomicInteger();
+
+            for (int i = 0; i < 50; i++) {
+                assertThat(dial(UPSTREAM, names, endpoints, channel -> {
+                    dials.incrementAndGet();
+                    return new Dialled(channel);
+                })).isEqualTo("connected");
+            }
+
+            assertThat(dials.get()).as("dials").isBetween(50, 51);
+            assertThat(endpoints.ejected()).isZero();
+            assertThat(one.isConnected() && two.isConnected()).isTrue();
+        }
+    }
+
+    /** A connection that takes a place in the queue of a listener that accepts none, so that it fills. */
+    private static Socket filling(ServerSocket listener) throws IOException {
+        return new Socket(listener.getInetAddress(), listener.getLocalPort());
+    }
+
     private String dial(int port, Function<Channel, Dialled> install) throws Exception {
         var names = new UpstreamNames(Map.of("x:1", List.of(new HostPort("127.0.0.1", port))), List.of());
+        return dial(UPSTREAM, names, new Endpoints("x:1", Ejection.defaults(), System::nanoTime), install);
+    }
+
+    private String dial(UpstreamAddress upstream, UpstreamNames names, Endpoints endpoints,
+            Function<Channel, Dialled> install) throws Exception {
         var shared = new Upstreams(UpstreamLimits.defaults(), names, UpstreamTrust.NONE);
         EventLoop loop = loops.group().next();
         UpstreamDialler dialler = new UpstreamDialler(shared, loop);
-        Endpoints endpoints = new Endpoints("x:1", Ejection.defaults(), System::nanoTime);
         CompletableFuture<String> outcome = new CompletableFuture<>();
 
-        loop.execute(() -> dialler.dial(UPSTREAM, endpoints, null, install, new Recorder(outcome)));
+        loop.execute(() -> dialler.dial(upstream, endpoints, null, install, new Recorder(outcome)));
 
         try {
             return outcome.get(20, TimeUnit.SECONDS);

@@ -2,6 +2,8 @@ package dev.culvert.relay.upstream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.culvert.config.HostPort;
+import io.netty.util.NetUtil;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -18,13 +20,17 @@ class EndpointsTest {
     private final Endpoints endpoints = new Endpoints("name:80", RULES, () -> now);
 
     private List<Endpoint> found(int... ports) {
-        endpoints.found(endpoints.epoch(), IntStream.of(ports).mapToObj(EndpointsTest::address).toList());
+        endpoints.found(endpoints.epoch(), IntStream.of(ports).mapToObj(EndpointsTest::target).toList());
         List<Endpoint> all = new ArrayList<>();
         for (Endpoint next = endpoints.pick(all); next != null; next = endpoints.pick(all)) {
             all.add(next);
         }
         all.sort((one, other) -> one.address().getPort() - other.address().getPort());
         return all;
+    }
+
+    private static Endpoints.Found target(int port) {
+        return new Endpoints.Found(null, List.of(address(port)));
     }
 
     private static InetSocketAddress address(int port) {
@@ -191,12 +197,12 @@ class EndpointsTest {
         int asked = endpoints.epoch();
         endpoints.forget();
 
-        assertThat(endpoints.found(asked, List.of(address(1)))).isFalse();
+        assertThat(endpoints.found(asked, List.of(target(1)))).isFalse();
         assertThat(endpoints.notFound(asked)).isFalse();
 
         assertThat(endpoints.areKnown()).isFalse();
         assertThat(endpoints.isDue()).as("whoever looks looks again").isFalse();
-        assertThat(endpoints.found(endpoints.epoch(), List.of(address(2)))).isTrue();
+        assertThat(endpoints.found(endpoints.epoch(), List.of(target(2)))).isTrue();
         assertThat(picked()).isEqualTo(2);
     }
 
@@ -209,5 +215,35 @@ class EndpointsTest {
         assertThat(endpoints.isDue()).isFalse();
         pass(Duration.ofSeconds(1));
         assertThat(endpoints.isDue()).isTrue();
+    }
+
+    @Test
+    void theFamilyThatConnectedIsPreferred() {
+        var four = new InetSocketAddress(NetUtil.LOCALHOST4, 1);
+        var six = new InetSocketAddress(NetUtil.LOCALHOST6, 1);
+        var both = List.of(new Endpoints.Found(new HostPort("localhost", 1), List.of(four, six)));
+        endpoints.found(endpoints.epoch(), both);
+        Endpoint first = Objects.requireNonNull(endpoints.pick(List.of()));
+        assertThat(first.address()).isEqualTo(four);
+        Endpoint second = Objects.requireNonNull(endpoints.pick(List.of(first)));
+        assertThat(second.address()).isEqualTo(six);
+
+        endpoints.connected(second);
+        endpoints.found(endpoints.epoch(), both);
+
+        assertThat(Objects.requireNonNull(endpoints.pick(List.of())).address()).isEqualTo(six);
+        fail(second, 5);
+        assertThat(endpoints.ejected()).as("a single address of a family is never ejected").isZero();
+    }
+
+    @Test
+    void anAddressThatWasOutrunComesLastForAWhile() {
+        List<Endpoint> all = found(1, 2);
+        endpoints.outrun(all.getFirst());
+        assertThat(IntStream.range(0, 20).map(i -> picked())).containsOnly(2);
+
+        pass(Endpoints.OUTRUN);
+
+        assertThat(IntStream.range(0, 100).map(i -> picked())).contains(1);
     }
 }

@@ -1,6 +1,7 @@
 package dev.culvert.routing;
 
 import dev.culvert.config.ConfigException;
+import dev.culvert.config.UriHost;
 import dev.culvert.http.path.HostTemplate;
 import dev.culvert.http.path.PathPattern;
 import dev.culvert.http.path.RawPath;
@@ -20,8 +21,6 @@ import java.util.regex.Pattern;
 record UpstreamTemplate(boolean tls, boolean http2, HostTemplate host, int port, String prefix) {
     private static final String EXPECTED = "http://, https:// or h2c://host[:port], with or without a path, "
             + "without user, query or fragment; variables of path, as {namespace}, in the host alone";
-    private static final Pattern NAME = Pattern
-            .compile("[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*\\.?");
     private static final Pattern VARIABLE = Pattern.compile("\\{[a-zA-Z][a-zA-Z0-9]{0,31}}");
 
     /** Parses a URL. Throws ConfigException for the key {@code to}. */
@@ -34,28 +33,28 @@ record UpstreamTemplate(boolean tls, boolean http2, HostTemplate host, int port,
                     ? parsed
                     : new UpstreamTemplate(parsed.tls, parsed.http2, host(to), parsed.port, parsed.prefix);
         } catch (URISyntaxException e) {
-            throw new ConfigException("to", EXPECTED);
+            throw new ConfigException("to", EXPECTED + UriHost.fault(to));
         }
     }
 
     /** Creates the template of a URL without variables. Throws ConfigException for the key {@code to}. */
     static UpstreamTemplate of(URI to) {
         String scheme = to.getScheme() == null ? "" : to.getScheme().toLowerCase(Locale.ROOT);
-        String host = to.getHost() == null ? "" : to.getHost().toLowerCase(Locale.ROOT);
+        UriHost host = UriHost.of(to);
+        int given = host == null ? -1 : host.port();
         String path = to.getRawPath() == null ? "" : to.getRawPath();
         boolean tls = scheme.equals("https");
         boolean http2 = scheme.equals("h2c");
-        int port = to.getPort() < 0 ? (tls ? 443 : 80) : to.getPort();
-        boolean literal = host.startsWith("[");
-        if ((!tls && !http2 && !scheme.equals("http")) || port < 1 || port > 65535
+        int port = given < 0 ? (tls ? 443 : 80) : given;
+        if (host == null || (!tls && !http2 && !scheme.equals("http")) || port < 1 || port > 65535
                 || to.getRawUserInfo() != null
                 || to.getRawQuery() != null || to.getRawFragment() != null || !RawPath.wellFormed(path)
-                || !(literal || (host.length() <= 253 && NAME.matcher(host).matches()))) {
-            throw new ConfigException("to", EXPECTED);
+                || !(host.isLiteral() || UriHost.isName(host.name()))) {
+            throw new ConfigException("to", EXPECTED + UriHost.fault(to.toString()));
         }
         String prefix = path.endsWith("/") ? path.substring(0, path.length() - 1) : path;
         return new UpstreamTemplate(tls, http2,
-                HostTemplate.of(literal ? host.substring(1, host.length() - 1) : host), port, prefix);
+                HostTemplate.of(host.bare()), port, prefix);
     }
 
     /** Parses the host with its variables. Refuses variables in other parts of the URL. */

@@ -71,7 +71,7 @@ class UpstreamMemoryIT {
     @Test
     void addressesThatAreForgottenDoNotCountAsLeftOut() {
         Endpoints some = upstreams.endpoints(address);
-        some.found(some.epoch(), List.of(address(1), address(2)));
+        some.found(some.epoch(), List.of(new Endpoints.Found(null, List.of(address(1), address(2)))));
         Endpoint bad = some.pick(List.of());
         for (int i = 0; i < 3; i++) {
             some.failed(Objects.requireNonNull(bad));

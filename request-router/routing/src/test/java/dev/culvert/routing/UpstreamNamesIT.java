@@ -254,7 +254,7 @@ class UpstreamNamesIT {
         var resolver = new UpstreamResolver(shared, loop, epoll, 3000, List.of("wild.test"));
         var found = new CompletableFuture<List<InetSocketAddress>>();
 
-        loop.execute(() -> resolver.resolve(match.address(), answer -> found.complete(answer.found())));
+        loop.execute(() -> resolver.resolve(match.address(), answer -> found.complete(answer.addresses())));
 
         assertThat(found.get(20, TimeUnit.SECONDS))
                 .extracting(address -> address.getAddress().getHostAddress())

@@ -3,6 +3,7 @@ package dev.culvert.client.dial;
 import dev.culvert.config.ConfigException;
 import dev.culvert.config.HostPort;
 import dev.culvert.config.Setting;
+import dev.culvert.config.UriHost;
 import dev.culvert.relay.tls.TlsConfig;
 import dev.culvert.routing.RoutingConfig;
 import java.net.URI;
@@ -189,7 +190,7 @@ public record ClientConfig(
             @Setting(value = "Address of /healthz, /readyz, /metrics and /status, of pause and resume; loopback because it is plain HTTP", byDefault = "127.0.0.1:8081") HostPort listen) {}
 
     private static URI tunnelAddress(URI address) {
-        if (!"wss".equals(address.getScheme()) || !plain(address)) {
+        if (!"wss".equals(address.getScheme()) || address.getHost() == null || !plain(address)) {
             throw new ConfigException("server",
                     "wss://host:port, port 1 to 65535, without user, query and fragment");
         }
@@ -202,12 +203,14 @@ public record ClientConfig(
                 && (!Set.of("http", "https", "h2c").contains(upstream.getScheme()) || !plain(upstream)
                         || !(upstream.getRawPath().isEmpty() || upstream.getRawPath().equals("/")))) {
             throw new ConfigException(key,
-                    "http://host:port, https://host:port or h2c://host:port, port 1 to 65535, without a path: requests keep theirs");
+                    "http://host:port, https://host:port or h2c://host:port, port 1 to 65535, without a path: requests keep theirs"
+                            + UriHost.fault(upstream.toString()));
         }
     }
 
     private static boolean plain(URI uri) {
-        return uri.getHost() != null && uri.getRawUserInfo() == null && uri.getRawQuery() == null
-                && uri.getRawFragment() == null && uri.getPort() != 0 && uri.getPort() <= 65535;
+        UriHost host = UriHost.of(uri);
+        return host != null && uri.getRawUserInfo() == null && uri.getRawQuery() == null
+                && uri.getRawFragment() == null && host.port() != 0 && host.port() <= 65535;
     }
 }

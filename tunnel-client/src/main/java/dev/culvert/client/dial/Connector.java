@@ -2,6 +2,7 @@ package dev.culvert.client.dial;
 
 import dev.culvert.config.HostPort;
 import dev.culvert.config.Reason;
+import dev.culvert.http.net.ConnectRace;
 import dev.culvert.http.net.EventLoops;
 import dev.culvert.http.net.HandlerNames;
 import io.netty.bootstrap.Bootstrap;
@@ -19,14 +20,18 @@ import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.Iterator;
 import java.util.List;
+import java.util.Objects;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 
 /**
  * Opens connections to a server, directly or through the outbound proxy, at the first of its addresses that
- * accepts one. Thread-safe.
+ * accepts one ({@link ConnectRace}). Thread-safe.
  */
 public final class Connector {
     /** The time-out for each address, long enough for a lost SYN and its retransmission. */
@@ -77,91 +82,152 @@ public final class Connector {
         OutboundProxy proxy = proxyFor(server);
         return proxy == null
                 ? names.all(server.host(), loop)
-                        .flatMap(addresses -> anyOf(addresses, 0, address -> direct(server, address, loop)))
+                        .flatMap(addresses -> raced(loop, sink -> new Direct(server, addresses, loop, sink)))
                 : names.all(proxy.address().host(), loop)
                         .onErrorMap(DialFailure.class,
                                 e -> DialFailure.unreachable("the proxy " + proxy + ": " + e.getMessage()))
-                        .flatMap(addresses -> anyOf(addresses, 0,
-                                address -> proxied(server, proxy, address, loop)));
+                        .flatMap(addresses -> handlers(proxy, addresses))
+                        .flatMap(handlers -> raced(loop,
+                                sink -> new Proxied(server, proxy, handlers, loop, sink)));
     }
 
-    /** One attempt to connect. */
-    private interface Attempt {
-        Mono<Channel> at(InetAddress address);
+    /** One handler for each address of the proxy. */
+    private static Mono<List<ProxyHandler>> handlers(OutboundProxy proxy, List<InetAddress> addresses) {
+        return Flux.fromIterable(addresses)
+                .concatMap(address -> proxy.handler(new InetSocketAddress(address, proxy.address().port())))
+                .collectList();
     }
 
-    /** Reports an unreachable address. The next address may be reachable. */
-    private static final class Unreached extends RuntimeException {
-        private static final long serialVersionUID = 1L;
-
-        /** Whether its host refused the connection, so that no server listens there. */
-        private final boolean absent;
-
-        private Unreached(String message, boolean absent) {
-            super(message, null, false, false);
-            this.absent = absent;
-        }
-
-        private static Unreached direct(HostPort server, Throwable cause) {
-            return new Unreached(server + ": " + Reason.of(cause),
-                    cause instanceof ConnectException && !(cause instanceof ConnectTimeoutException));
-        }
-
-        private DialFailure failure(int addresses) {
-            String text = getMessage()
-                    + (addresses == 1 ? "" : "; none of its " + addresses + " addresses can be reached");
-            return absent ? DialFailure.absent(text) : DialFailure.unreachable(text);
-        }
-    }
-
-    private static Mono<Channel> anyOf(List<InetAddress> addresses, int index, Attempt attempt) {
-        return attempt.at(addresses.get(index))
-                .onErrorResume(Unreached.class, e -> index + 1 < addresses.size()
-                        ? anyOf(addresses, index + 1, attempt)
-                        : Mono.error(e.failure(addresses.size())));
-    }
-
-    private Mono<Channel> direct(HostPort server, InetAddress address, EventLoop loop) {
+    /** Runs a race on the loop, until its sink has a result. Cancelling ends it. */
+    private static <A> Mono<Channel> raced(EventLoop loop,
+            Function<MonoSink<Channel>, Attempts<A>> attempts) {
         return Mono.create(sink -> {
-            var remote = new InetSocketAddress(address, server.port());
-            ChannelFuture connecting = bootstrap(loop, null).connect(remote);
-            sink.onCancel(() -> connecting.channel().close());
-            connecting.addListener(done -> {
-                if (done.isSuccess()) {
-                    ready(connecting.channel(), sink);
-                } else {
-                    sink.error(Unreached.direct(server, done.cause()));
-                }
-            });
+            Attempts<A> course = attempts.apply(sink);
+            var race = new ConnectRace<>(loop, course);
+            sink.onCancel(() -> loop.execute(() -> {
+                race.cancel();
+                course.cancel();
+            }));
+            loop.execute(() -> race.start(Objects.requireNonNull(course.next())));
         });
     }
 
-    private Mono<Channel> proxied(HostPort server, OutboundProxy proxy, InetAddress address, EventLoop loop) {
-        return proxy.handler(new InetSocketAddress(address, proxy.address().port()))
-                .flatMap(handler -> Mono.create(sink -> through(server, proxy, handler, loop, sink)));
+    /** The attempts of one dial, each at another address. */
+    private abstract static class Attempts<A> implements ConnectRace.Course<A> {
+        final MonoSink<Channel> sink;
+        private final Iterator<A> left;
+        private @Nullable Channel connected;
+
+        Attempts(List<A> all, MonoSink<Channel> sink) {
+            this.left = all.iterator();
+            this.sink = sink;
+        }
+
+        @Override
+        public final @Nullable A next() {
+            return left.hasNext() ? left.next() : null;
+        }
+
+        @Override
+        public void failed(A address, Throwable cause) {}
+
+        @Override
+        public void lost(A address) {}
+
+        @Override
+        public void won(A address, Channel channel) {
+            connected = channel;
+        }
+
+        final void cancel() {
+            if (connected != null) {
+                connected.close();
+            }
+        }
+
+        final void ready(Channel channel) {
+            channel.pipeline().remove(Listened.class);
+            sink.success(channel);
+        }
     }
 
-    private void through(HostPort server, OutboundProxy proxy, ProxyHandler handler, EventLoop loop,
-            MonoSink<Channel> sink) {
-        handler.setConnectTimeoutMillis(PROXY_TIMEOUT.toMillis());
-        InetAddress literal = NoProxy.literal(server.host());
-        var target = literal == null ? server.unresolved() : new InetSocketAddress(literal, server.port());
-        ChannelFuture connecting = bootstrap(loop, handler).connect(target);
-        sink.onCancel(() -> connecting.channel().close());
-        connecting.addListener(done -> {
-            if (!done.isSuccess()) {
-                sink.error(new Unreached(
-                        "the proxy " + proxy + " can't be reached: " + Reason.of(done.cause()), false));
-                return;
-            }
+    /** Connects to the server itself. */
+    private final class Direct extends Attempts<InetAddress> {
+        private final HostPort server;
+        private final int addresses;
+        private final EventLoop loop;
+
+        Direct(HostPort server, List<InetAddress> all, EventLoop loop, MonoSink<Channel> sink) {
+            super(all, sink);
+            this.server = server;
+            this.addresses = all.size();
+            this.loop = loop;
+        }
+
+        @Override
+        public ChannelFuture connect(InetAddress address) {
+            return bootstrap(loop, null).connect(new InetSocketAddress(address, server.port()));
+        }
+
+        @Override
+        public void won(InetAddress address, Channel channel) {
+            super.won(address, channel);
+            ready(channel);
+        }
+
+        @Override
+        public void over(InetAddress address, Throwable cause) {
+            String text = server + ": " + Reason.of(cause) + (addresses == 1
+                    ? ""
+                    : "; none of its " + addresses + " addresses can be reached");
+            boolean absent = cause instanceof ConnectException && !(cause instanceof ConnectTimeoutException);
+            sink.error(absent ? DialFailure.absent(text) : DialFailure.unreachable(text));
+        }
+    }
+
+    /** Connects to the proxy, which connects to the server. */
+    private final class Proxied extends Attempts<ProxyHandler> {
+        private final HostPort server;
+        private final OutboundProxy proxy;
+        private final int addresses;
+        private final EventLoop loop;
+
+        Proxied(HostPort server, OutboundProxy proxy, List<ProxyHandler> all, EventLoop loop,
+                MonoSink<Channel> sink) {
+            super(all, sink);
+            this.server = server;
+            this.proxy = proxy;
+            this.addresses = all.size();
+            this.loop = loop;
+        }
+
+        @Override
+        public ChannelFuture connect(ProxyHandler handler) {
+            handler.setConnectTimeoutMillis(PROXY_TIMEOUT.toMillis());
+            InetAddress literal = NoProxy.literal(server.host());
+            var target = literal == null
+                    ? server.unresolved()
+                    : new InetSocketAddress(literal, server.port());
+            return bootstrap(loop, handler).connect(target);
+        }
+
+        @Override
+        public void won(ProxyHandler handler, Channel channel) {
+            super.won(handler, channel);
             handler.connectFuture().addListener(let -> {
                 if (let.isSuccess()) {
-                    ready(connecting.channel(), sink);
+                    ready(channel);
                 } else {
                     sink.error(ProxyRefusal.of(proxy, server, let.cause()));
                 }
             });
-        });
+        }
+
+        @Override
+        public void over(ProxyHandler handler, Throwable cause) {
+            sink.error(DialFailure.unreachable("the proxy " + proxy + " can't be reached: " + Reason.of(cause)
+                    + (addresses == 1 ? "" : "; none of its " + addresses + " addresses can be reached")));
+        }
     }
 
     private Bootstrap bootstrap(EventLoop loop, @Nullable ProxyHandler proxy) {
@@ -179,11 +245,6 @@ public final class Connector {
                         channel.pipeline().addLast(HandlerNames.CONNECT_WAIT, new Listened());
                     }
                 });
-    }
-
-    private static void ready(Channel channel, MonoSink<Channel> sink) {
-        channel.pipeline().remove(Listened.class);
-        sink.success(channel);
     }
 
     /**

@@ -1,6 +1,7 @@
 package dev.culvert.client.dial;
 
 import dev.culvert.http.net.EventLoops;
+import dev.culvert.http.net.HostAddresses;
 import io.netty.channel.EventLoop;
 import io.netty.channel.epoll.EpollDatagramChannel;
 import io.netty.channel.epoll.EpollSocketChannel;
@@ -38,13 +39,17 @@ public final class NameLookup {
     }
 
     /**
-     * Resolves a host to at most {@value #MAX_ADDRESSES} addresses, IPv4 first. An address resolves to
-     * itself. Emits on {@code loop}. Errors: {@link DialFailure}. Never empty.
+     * Resolves a host to at most {@value #MAX_ADDRESSES} addresses, in turns of both families, IPv4
+     * first. An address resolves to itself. Emits on {@code loop}. Errors: {@link DialFailure}. Never empty.
      */
     public Mono<List<InetAddress>> all(String host, EventLoop loop) {
         InetAddress literal = NoProxy.literal(host);
         if (literal != null) {
             return onLoop(Mono.just(List.of(literal)), loop);
+        }
+        List<InetAddress> loopback = HostAddresses.loopback(host);
+        if (loopback != null) {
+            return onLoop(Mono.just(loopback), loop);
         }
         return Mono.fromCallable(() -> resolver(loop)) // reads the hosts file, which blocks
                 .subscribeOn(Schedulers.boundedElastic())
@@ -76,7 +81,10 @@ public final class NameLookup {
             sink.onCancel(() -> asked.cancel(false));
             asked.addListener((Future<List<InetAddress>> found) -> {
                 if (found.isSuccess()) {
-                    sink.success(found.getNow().stream().limit(MAX_ADDRESSES).toList());
+                    sink.success(HostAddresses.interleaved(found.getNow())
+                            .stream()
+                            .limit(MAX_ADDRESSES)
+                            .toList());
                 } else {
                     sink.error(found.cause());
                 }

@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
 import java.time.Duration;
 import java.util.Iterator;
 import java.util.List;
@@ -66,6 +67,31 @@ class ConnectorIT {
         connector = connector(List.of(List.of(InetAddress.ofLiteral("127.0.0.2"), second)));
         try (ServerSocket server = listener(second)) {
             assertThat(reached("server.example", server.getLocalPort())).isEqualTo(second);
+        }
+    }
+
+    @Test
+    void localhostIsReachedWhereItIsIpv6Alone() throws IOException {
+        InetAddress loopback = InetAddress.ofLiteral("::1");
+        assumeTrue(usable(loopback), "no IPv6 here");
+        try (ServerSocket server = listener(loopback)) {
+            assertThat(reached("localhost", server.getLocalPort())).isEqualTo(loopback);
+        }
+    }
+
+    @Test
+    void aSilentAddressDelaysTheOthersByTheStagger() throws IOException {
+        InetAddress second = InetAddress.ofLiteral("127.0.0.3");
+        InetAddress silent = InetAddress.ofLiteral("127.0.0.2");
+        connector = connector(List.of(List.of(silent, second)));
+        try (ServerSocket full = new ServerSocket(0, 1, silent);
+                ServerSocket server = new ServerSocket(full.getLocalPort(), 5, second);
+                Socket one = new Socket(silent, full.getLocalPort());
+                Socket two = new Socket(silent, full.getLocalPort())) {
+            long began = System.nanoTime();
+            assertThat(reached("server.example", server.getLocalPort())).isEqualTo(second);
+            assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(Connector.CONNECT_TIMEOUT);
+            assertThat(one.isConnected() && two.isConnected()).isTrue();
         }
     }
 

@@ -2,6 +2,7 @@ package dev.culvert.appproxy.argo.api;
 
 import dev.culvert.config.ConfigException;
 import dev.culvert.config.Setting;
+import dev.culvert.config.UriHost;
 import java.net.URI;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
@@ -19,7 +20,7 @@ public record ApiSettings(
         @Setting("PEM file of certificates to trust; without it those that Java trusts") @Nullable Path ca) {
     public ApiSettings {
         String scheme = url.getScheme();
-        if (url.getHost() == null || !("http".equals(scheme) || "https".equals(scheme))
+        if (UriHost.of(url) == null || !("http".equals(scheme) || "https".equals(scheme))
                 || url.getUserInfo() != null || url.getQuery() != null) {
             throw new ConfigException("url", "an http:// or https:// URL without user and query");
         }
