@@ -26,6 +26,7 @@ public final class Reason {
     private static final int MAX_CAUSES = 10;
 
     private static final String REFUSED = "Connection refused";
+    private static final String CONNECTION_REFUSED = "the connection was refused";
 
     private Reason() {}
 
@@ -60,6 +61,11 @@ public final class Reason {
         };
     }
 
+    /** Whether the peer's host answered that nothing listens there. */
+    public static boolean isRefused(Throwable failure) {
+        return CONNECTION_REFUSED.equals(words(failure.getMessage()));
+    }
+
     private static @Nullable String words(@Nullable String message) {
         if (message == null) {
             return null;
@@ -67,7 +73,7 @@ public final class Reason {
         String words = CLASS_NAME.matcher(message).replaceFirst("");
         words = NATIVE_CALL.matcher(words).replaceFirst("").strip();
         if (words.startsWith(REFUSED)) { // the address behind it is known to whoever tells this
-            return "the connection was refused";
+            return CONNECTION_REFUSED;
         }
         return words.isEmpty() ? null : words;
     }

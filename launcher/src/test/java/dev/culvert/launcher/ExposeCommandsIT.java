@@ -105,8 +105,12 @@ class ExposeCommandsIT {
             try (Launched anew = start("http", port)) {
                 anew.printed(url + " leads to http://localhost:" + port);
                 assertThat(get(edge, "/again")).isEqualTo(200);
+                service.stop(0);
+                assertThat(get(edge, "/gone")).isEqualTo(502);
+                anew.printed("GET /gone  502  ");
+                anew.printed(":" + port + " refused the connection: is it running?");
                 assertThat(anew.terminate().exitCode()).isZero();
-                assertThat(anew.out()).contains("ended; 1 requests");
+                assertThat(anew.out()).contains("ended; 2 requests");
             }
         }
         try (Launched early = start("http", port)) {

@@ -49,6 +49,13 @@ public interface ResponseSink {
     void end(@Nullable Http2Headers trailers);
 
     /**
+     * Reports the address that accepted no connection, and why: {@code 127.0.0.1:3000 refused the
+     * connection}. Called just before {@link #fail}, or not at all. For logs and terminals of this process
+     * alone: callers and peers must not receive it.
+     */
+    default void notReached(String trouble) {}
+
+    /**
      * The response will not be completed. Before {@link #head} the asker sends the problem as its response;
      * after it, the asker resets its stream.
      */

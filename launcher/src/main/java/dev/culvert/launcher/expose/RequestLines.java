@@ -22,6 +22,7 @@ final class RequestLines implements AutoCloseable {
     private static final int SOON_PRINTED = 100;
     private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("HH:mm:ss");
     private static final long LAST_LINES_SECONDS = 2;
+    private static final String REFUSED = " refused the connection";
     private static final int MAX_METHOD = 20;
     private static final int MAX_TEXT = 200;
     private static final int MAX_NOTE = 600;
@@ -140,10 +141,14 @@ final class RequestLines implements AutoCloseable {
 
     private String text(EndedExchange exchange) {
         String target = printable(exchange.target(), MAX_TEXT);
-        String reason = exchange.reason().isEmpty() ? "" : "  " + printable(exchange.reason(), MAX_TEXT);
+        String reason = exchange.reason().isEmpty() ? "" : "  " + reason(exchange.reason());
         return printable(exchange.method(), MAX_METHOD) + " " + target + "  "
                 + RequestText.status(exchange.status(), coloured) + "  "
                 + RequestText.duration(exchange.nanos()) + reason;
+    }
+
+    private static String reason(String reason) {
+        return printable(reason, MAX_TEXT) + (reason.endsWith(REFUSED) ? ": is it running?" : "");
     }
 
     /** Peers name what is shown in a terminal. */

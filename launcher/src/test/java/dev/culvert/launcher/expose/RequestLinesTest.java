@@ -30,6 +30,14 @@ class RequestLinesTest {
     }
 
     @Test
+    void aServiceThatRefusesIsNamed() {
+        lines(false, exchange("/", 502, "127.0.0.1:41300 refused the connection"));
+
+        assertThat(printed()).containsExactly(
+                "12:00:00  GET /  502  12 ms  127.0.0.1:41300 refused the connection: is it running?");
+    }
+
+    @Test
     void colourIsOfTheStatusAlone() {
         lines(true, exchange("/", 404, ""));
 

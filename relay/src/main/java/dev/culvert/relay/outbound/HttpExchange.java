@@ -227,8 +227,14 @@ abstract sealed class HttpExchange<C extends UpstreamConnection> implements Requ
         if (connection != null && unanswered && failed) {
             pool.endpoints().failed(connection.endpoint());
         }
+        String trouble = connection == null && problem.cause() == Problem.Cause.UPSTREAM_REFUSED
+                ? pool.endpoints().trouble()
+                : "";
         mute = true;
         giveUp();
+        if (!trouble.isEmpty()) {
+            response.notReached(trouble);
+        }
         mute = !unanswered || call.away() == null || !call.away().answer(problem, response);
         if (mute) {
             response.fail(problem);

@@ -2,6 +2,10 @@ package dev.culvert.relay.upstream;
 
 import dev.culvert.certs.tls.UntrustedServerException;
 import dev.culvert.config.HostPort;
+import dev.culvert.config.Reason;
+import io.netty.channel.ConnectTimeoutException;
+import io.netty.util.NetUtil;
+import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Collection;
@@ -66,8 +70,11 @@ public final class Endpoints {
         while (root.getCause() != null && !(root instanceof UntrustedServerException)) {
             root = root.getCause();
         }
-        trouble = endpoint.address() + ": "
-                + (root.getMessage() == null ? root.getClass().getSimpleName() : root.getMessage());
+        trouble = NetUtil.toSocketAddressString(endpoint.address()) + switch (failure) {
+            case ConnectTimeoutException silent -> " did not accept a connection in time";
+            case ConnectException refused when Reason.isRefused(refused) -> " refused the connection";
+            default -> ": " + Reason.of(root);
+        };
     }
 
     /** The address that could not be dialled last, and why; empty: none. */

@@ -3,7 +3,9 @@ package dev.culvert.relay.upstream;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.culvert.config.HostPort;
+import io.netty.channel.ConnectTimeoutException;
 import io.netty.util.NetUtil;
+import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -49,6 +51,17 @@ class EndpointsTest {
 
     private void pass(Duration time) {
         now += time.toNanos();
+    }
+
+    @Test
+    void anAddressThatRefusesIsNamedInPlainWords() {
+        Endpoint endpoint = found(41300).getFirst();
+
+        endpoints.trouble(endpoint,
+                new ConnectException("finishConnect(..) failed: Connection refused: /x:1"));
+        assertThat(endpoints.trouble()).isEqualTo("127.0.0.1:41300 refused the connection");
+        endpoints.trouble(endpoint, new ConnectTimeoutException("connection timed out after 1 ms"));
+        assertThat(endpoints.trouble()).isEqualTo("127.0.0.1:41300 did not accept a connection in time");
     }
 
     @Test

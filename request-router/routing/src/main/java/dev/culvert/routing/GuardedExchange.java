@@ -262,6 +262,13 @@ final class GuardedExchange implements RequestSink {
         }
 
         @Override
+        public void notReached(String trouble) {
+            if (!isStale()) {
+                asker.notReached(trouble);
+            }
+        }
+
+        @Override
         public void opened() {
             if (!isStale()) {
                 asker.opened();

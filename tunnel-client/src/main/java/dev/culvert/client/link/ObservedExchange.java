@@ -28,6 +28,8 @@ final class ObservedExchange implements ResponseSink {
     private final long sinceNanos = System.nanoTime();
     private int status;
     private boolean reported;
+    /** The address that accepted no connection, and why; empty: none. */
+    private String notReached = "";
 
     private ObservedExchange(RelayRequest opened, ResponseSink response, EndedExchange.Listener listener) {
         Http2Headers head = opened.fields();
@@ -57,6 +59,7 @@ final class ObservedExchange implements ResponseSink {
 
     @Override
     public void opened() {
+        notReached = "";
         response.opened();
     }
 
@@ -105,12 +108,17 @@ final class ObservedExchange implements ResponseSink {
     }
 
     @Override
+    public void notReached(String trouble) {
+        notReached = trouble; // not for the server
+    }
+
+    @Override
     public void fail(Problem problem) {
         if (status == 0) {
             status = problem.cause().status();
         }
         response.fail(problem);
-        report(problem.detail());
+        report(notReached.isEmpty() ? problem.detail() : notReached);
     }
 
     @Override
