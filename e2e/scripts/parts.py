@@ -67,17 +67,20 @@ class EventSource:
 class Part:
     """A process of ./culvert. Its lines are kept with their time of arrival; its whole output is written to NAME.log.
 
-    namespace: the network namespace that it runs in. kept: a pattern; lines that begin with it are kept and not logged,
+    namespace: the network namespace that it runs in. cgroup: the folder of the control group that it runs in. kept: a pattern; lines that begin with it are kept and not logged,
     the others only logged. clock: the clock of the times.
     """
 
-    def __init__(self, name, folder, *arguments, namespace=None, options="", kept=None, clock=time.monotonic):
+    def __init__(self, name, folder, *arguments, namespace=None, cgroup=None, options="", kept=None,
+                 clock=time.monotonic):
         self.lines = []
         self.seen = threading.Condition()
         self.kept = kept and re.compile(kept)
         self.clock = clock
         self.log = open(folder / (name + ".log"), "a")
         within = ["ip", "netns", "exec", namespace] if namespace else []
+        if cgroup:
+            within += ["sh", "-c", 'echo $$ >"$0/cgroup.procs" && exec "$@"', str(cgroup)]
         environment = dict(os.environ, CULVERT_JAVA_OPTS=options) if options else None
         self.process = subprocess.Popen([*within, str(ROOT / "culvert"), *arguments], stdout=subprocess.PIPE,
                                         stderr=self.log, text=True, env=environment)
@@ -142,14 +145,17 @@ admin: {{ listen: 127.0.0.1:{self.admin}, tokenFile: admin.token }}
 dataDir: data
 """)
 
-    def start(self, name, event):
+    def start(self, name, event, cgroup=None):
         """Starts a part with its file NAME.yaml and waits for an event in its log."""
         self.parts[name] = Part(name, self.folder, name, "--config", str(self.folder / (name + ".yaml")),
-                                options=self.options)
+                                options=self.options, cgroup=cgroup)
         self.parts[name].wait(f'"event":"{event}"')
 
-    def connect(self, router):
-        """Starts the server and a client with this configuration of its router, and waits for the tunnel."""
+    def connect(self, router, client=None, server=None):
+        """Starts the server and a client with this configuration of its router, and waits for the tunnel.
+
+        client, server: the control groups that they run in.
+        """
         (self.folder / "client.yaml").write_text(f"""\
 server: wss://127.0.0.1:{self.tunnel}
 serverCa: certs/ca.crt
@@ -158,10 +164,10 @@ identityDir: identity
 health: {{ listen: "127.0.0.1:0" }}
 router:
 {router}""")
-        self.start("server", "listening")
+        self.start("server", "listening", server)
         culvert("runtime", "create", "acme", "prod", "--token-file", self.folder / "token", "--admin",
                 f"http://127.0.0.1:{self.admin}", "--admin-token-file", self.folder / "admin.token")
-        self.start("client", "connected")
+        self.start("client", "connected", client)
 
     def end(self):
         """Ends all parts, the last started first."""

@@ -42,7 +42,11 @@ public record HostPort(String host, int port) {
 
     /** The address of an open socket. */
     public static HostPort of(InetSocketAddress address) {
-        return new HostPort(address.getHostString(), address.getPort());
+        InetAddress ip = address.getAddress();
+        String host = address.getHostString();
+        // without a name, the JDK writes the address out
+        boolean written = ip != null && host.indexOf(':') >= 0;
+        return new HostPort(written ? IpText.of(ip) : host, address.getPort());
     }
 
     /** Whether only this machine can reach a listener here: a loopback address, or {@code localhost}. */

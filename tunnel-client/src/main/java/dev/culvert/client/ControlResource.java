@@ -1,5 +1,6 @@
 package dev.culvert.client;
 
+import dev.culvert.config.IpText;
 import dev.culvert.handlers.spi.EdgeHandler;
 import dev.culvert.handlers.spi.EdgeRequest;
 import dev.culvert.handlers.spi.EdgeResponse;
@@ -57,7 +58,7 @@ final class ControlResource implements EdgeHandler {
                     "only from the client's own machine or container, by 127.0.0.1 and with the field Culvert-Control,"
                             + " as culvert client pause does")));
         }
-        return action.apply("operator at " + request.context().remote().getAddress().getHostAddress())
+        return action.apply("operator at " + IpText.of(request.context().remote().getAddress()))
                 .then(Mono.fromSupplier(() -> EdgeResponse.Http.empty(HttpResponseStatus.NO_CONTENT)));
     }
 

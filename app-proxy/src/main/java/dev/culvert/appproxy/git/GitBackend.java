@@ -3,6 +3,7 @@ package dev.culvert.appproxy.git;
 import dev.culvert.appproxy.AppProxyConfig;
 import dev.culvert.appproxy.access.AuthenticatedCaller;
 import dev.culvert.config.ConfigException;
+import dev.culvert.config.IpText;
 import dev.culvert.handlers.body.BodyIntake;
 import dev.culvert.handlers.body.GzipBody;
 import dev.culvert.handlers.body.Patience;
@@ -325,7 +326,7 @@ final class GitBackend {
         environment.put("PATH_INFO", call.pathInfo());
         environment.put("QUERY_STRING", call.advertisement() ? "service=" + call.service().word() : "");
         InetAddress remote = request.context().source();
-        environment.put("REMOTE_ADDR", remote == null ? "unknown" : remote.getHostAddress());
+        environment.put("REMOTE_ADDR", remote == null ? "unknown" : IpText.of(remote));
         pass(environment, "CONTENT_TYPE", request.headers().get(HttpHeaderNames.CONTENT_TYPE), PLAIN);
         pass(environment, "GIT_PROTOCOL", request.headers().get("git-protocol"), PROTOCOL);
         return environment;

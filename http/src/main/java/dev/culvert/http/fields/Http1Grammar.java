@@ -9,8 +9,9 @@ import org.jspecify.annotations.Nullable;
  * Judges the octets of HTTP/1.0 and HTTP/1.1 messages against RFC 9112, before a decoder gives them a
  * meaning. The only judge of their syntax and of their framing, for requests and responses alike: a message
  * that two recipients could read in two ways has a {@link #fault}. Tolerates only what every recipient reads
- * in the same way: empty lines before a request line (§2.2), and a status line without the space before an
- * empty reason (§4).
+ * in the same way: empty lines before a request line (§2.2); of responses, a status line without the space
+ * before an empty reason (§4), minor versions above 1 (RFC 9110 §2.5), spaces before a colon (§5.1), and
+ * framing fields of a 204, which ends with its head whatever they say (§6.3).
  *
  * <pre>
  *          ┌────── interim response ──────┐
@@ -53,7 +54,9 @@ public final class Http1Grammar {
         /** After the CR of an empty line before a request line. */
         START_LF, METHOD, TARGET, VERSION, VERSION_END, STATUS, REASON,
         /** After the CR of a first line or a field. */
-        LINE_LF, FIELD, NAME, VALUE,
+        LINE_LF, FIELD, NAME,
+        /** After a space behind the name of a response's field. */
+        NAME_END, VALUE,
         /** After the CR of the empty line. */
         SECTION_LF, BODY, CHUNK_SIZE, CHUNK_SPACE, CHUNK_EXTENSION, CHUNK_LF, CHUNK, CHUNK_END, CHUNK_END_LF, OPEN_END,
         /** A response is complete, and no other one is expected. */
@@ -69,6 +72,7 @@ public final class Http1Grammar {
     private boolean http10;
     private int status;
     private boolean trailers;
+    private boolean inVain;
     /** Octets of the present word, or digits of the present number. */
     private int count;
     /** The framing field whose name the present one has, as far as it was read. */
@@ -107,6 +111,7 @@ public final class Http1Grammar {
     public void expect(boolean head) {
         toHead = head;
         fault = null;
+        inVain = false;
         start();
     }
 
@@ -115,6 +120,11 @@ public final class Http1Grammar {
      */
     public @Nullable String fault() {
         return fault;
+    }
+
+    /** Whether the last response was a 204 whose fields announce content, which it can't have. */
+    public boolean isFramedInVain() {
+        return inVain;
     }
 
     /** Whether all octets taken so far belong to complete messages. */
@@ -216,6 +226,7 @@ public final class Http1Grammar {
             case LINE_LF -> require(b == '\n', State.FIELD, "a bare CR in a line");
             case FIELD -> field(b);
             case NAME -> name(b);
+            case NAME_END -> nameEnd(b);
             case VALUE -> value(b);
             case SECTION_LF -> {
                 require(b == '\n', State.SECTION_LF, "a bare CR as an empty line");
@@ -270,7 +281,9 @@ public final class Http1Grammar {
             count++;
         } else {
             http10 = b == '0';
-            require(http10 || b == '1', State.VERSION_END, "the version is not HTTP/1.1 or HTTP/1.0");
+            boolean later = !requests && b > '1' && b <= '9'; // RFC 9110 §2.5: read as 1.1
+            require(http10 || b == '1' || later, State.VERSION_END,
+                    "the version is not HTTP/1.1 or HTTP/1.0");
             count = 0;
             status = 0;
         }
@@ -285,6 +298,8 @@ public final class Http1Grammar {
         boolean three = count == 3 && status >= 100;
         if (b == '\r') {
             require(three, State.LINE_LF, "the status is not three digits from 100");
+        } else if (b == '\n' && three) {
+            fail("a line ends in LF alone");
         } else {
             require(three && b == ' ', State.REASON, "the status is not three digits from 100");
         }
@@ -294,6 +309,8 @@ public final class Http1Grammar {
     private void text(byte b, String otherwise) {
         if (b == '\r') {
             state = State.LINE_LF;
+        } else if (b == '\n') {
+            fail("a line ends in LF alone");
         } else if (!isText(b)) {
             fail(otherwise);
         }
@@ -320,10 +337,10 @@ public final class Http1Grammar {
     private void name(byte b) {
         AsciiString expected = framing;
         int lower = FieldText.lower(b);
-        if (b == ':') {
+        if (b == ':' || (!requests && isSpace(b))) {
             framing = expected != null && count == expected.length() ? expected : null;
             count = 0;
-            state = State.VALUE;
+            state = b == ':' ? State.VALUE : State.NAME_END;
         } else if (lower == 0) {
             fail("a field name is not a token");
         } else {
@@ -331,6 +348,13 @@ public final class Http1Grammar {
                     ? expected
                     : null;
             count++;
+        }
+    }
+
+    /** RFC 9112 §5.1: a proxy removes the space between name and colon of a response. */
+    private void nameEnd(byte b) {
+        if (!isSpace(b)) {
+            require(b == ':', State.VALUE, "a field name is not a token");
         }
     }
 
@@ -394,10 +418,14 @@ public final class Http1Grammar {
         }
     }
 
-    /** Ends the head of a response that can't have content (RFC 9110 §6.4.1, §15.3.6, RFC 9112 §6.1). */
+    /**
+     * Ends the head of a response that can't have content (RFC 9110 §6.4.1, §15.3.6, RFC 9112 §6.1). Many
+     * servers frame a 204; what follows it is behind the response.
+     */
     private void withoutContent() {
         boolean bare = status != 205; // a 205 may say with an empty chunk that it has none
-        if (!toHead && (length > 0 || (chunked && bare))) {
+        inVain = status == 204 && (length > 0 || chunked);
+        if (!toHead && status != 204 && (length > 0 || (chunked && bare))) {
             fail("a response of status " + status + " has content");
         } else if (status == 101) {
             state = State.OPEN_END;

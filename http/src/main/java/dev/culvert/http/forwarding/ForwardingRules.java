@@ -1,5 +1,6 @@
 package dev.culvert.http.forwarding;
 
+import dev.culvert.config.IpText;
 import dev.culvert.http.fields.FieldList;
 import dev.culvert.http.fields.RequestId;
 import dev.culvert.http.net.Cidr;
@@ -371,9 +372,7 @@ public final class ForwardingRules {
         if (address == null) {
             return "unknown";
         }
-        String text = address.getHostAddress();
-        int scope = text.indexOf('%');
-        return scope < 0 ? text : text.substring(0, scope);
+        return IpText.of(address);
     }
 
     /** The origin fields of the requests for one host on a connection. */

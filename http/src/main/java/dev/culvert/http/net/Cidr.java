@@ -1,5 +1,6 @@
 package dev.culvert.http.net;
 
+import dev.culvert.config.IpText;
 import io.netty.util.NetUtil;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
@@ -16,7 +17,7 @@ public record Cidr(InetAddress network, int prefix) {
         int bits = network.getAddress().length * Byte.SIZE;
         if (prefix < 0 || prefix > bits) {
             throw new IllegalArgumentException(
-                    network.getHostAddress() + "/" + prefix + " (expected: a prefix of 0.." + bits + ")");
+                    IpText.of(network) + "/" + prefix + " (expected: a prefix of 0.." + bits + ")");
         }
     }
 
@@ -67,7 +68,7 @@ public record Cidr(InetAddress network, int prefix) {
 
     @Override
     public String toString() {
-        return network.getHostAddress() + "/" + prefix;
+        return IpText.of(network) + "/" + prefix;
     }
 
     private static IllegalArgumentException unusable(String text) {

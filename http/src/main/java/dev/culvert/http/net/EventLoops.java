@@ -40,6 +40,7 @@ public final class EventLoops implements LoopResources {
         var threadFactory = new DefaultThreadFactory(name, true);
         this.epoll = epoll;
         this.memory = memory;
+        HostAddresses.prepare();
         this.group = new MultiThreadIoEventLoopGroup(threads, threadFactory,
                 epoll ? FreshEvents.factory() : NioIoHandler.newFactory());
     }

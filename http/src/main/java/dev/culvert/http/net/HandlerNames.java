@@ -7,7 +7,8 @@ import io.netty.handler.ssl.SslHandler;
  * of connection from its socket inwards. The handlers behind {@code →} replace those marked {@code *}.
  *
  * <pre>
- * edge           proxyHeader* → lingeringClose handshakeSlot* deadCaller serverName* tls protocol*
+ * edge           proxyHeader* → lingeringClose handshakeSlot* deadCaller closeNotify serverName* tls
+ *                protocol*
  *                → http1Decoder http1Encoder http1 | headBlocks http2
  * raw connection proxyHeader* → lingeringClose deadCaller raw
  * tunnel server  proxyHeader* → handshakeSlot* handshakeTurn* tls http1Decoder* http1Encoder*
@@ -26,6 +27,7 @@ public final class HandlerNames {
     public static final String HANDSHAKE_TURN = "culvert.handshakeTurn";
     public static final String HANDSHAKE_SLOT = "culvert.handshakeSlot";
     public static final String DEAD_CALLER = "culvert.deadCaller";
+    public static final String CLOSE_NOTIFY = "culvert.closeNotify";
     public static final String LINGERING_CLOSE = "culvert.lingeringClose";
     public static final String SERVER_NAME = "culvert.serverName";
     /** The name that Netty's SniHandler gives, so that it is the same with and without server names. */

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** Which addresses a name has, and in which order they are tried. Stateless. */
@@ -18,6 +19,11 @@ public final class HostAddresses {
     private static final List<InetAddress> LOOPBACKS = List.of(NetUtil.LOCALHOST4, NetUtil.LOCALHOST6);
 
     private HostAddresses() {}
+
+    /** Reads the hosts file, which blocks, if it was not read: event loops look names up in it. */
+    static void prepare() {
+        Objects.requireNonNull(HostsFileEntriesResolver.DEFAULT);
+    }
 
     /**
      * Returns the addresses of {@code localhost} and names below it, which are those of the hosts file and

@@ -61,6 +61,9 @@ class Http1GrammarTest {
             OK + "Transfer-Encoding: Chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
             "HTTP/1.0 304 \r\nContent-Length: 9\r\n\r\n",
             "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 No\r\nContent-Length: 0\r\n\r\n",
+            "HTTP/1.1 204 No\r\nContent-Length: 5\r\n\r\n",
+            "HTTP/1.1 204 No\r\nTransfer-Encoding: chunked\r\n\r\n",
+            "HTTP/1.2 200 OK\r\nX : y\r\nContent-Length \t: 2\r\n\r\nhi",
             "HTTP/1.1 205 Reset\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"})
     void responsesThatReadInOneWayAreWhole(String response) {
         Http1Grammar grammar = judged(Http1GrammarTest::responses, response);
@@ -97,13 +100,13 @@ class Http1GrammarTest {
             "HTTP/9.9 200 OK\r\n\r\n",
             "http/1.1 200 OK\r\n\r\n", "200 OK\r\n\r\n", OK + "Content-Length x: 5\r\n\r\n",
             OK + ": x\r\n\r\n",
-            OK + "X : y\r\n\r\n", OK + "X: y\r\n z\r\n\r\n", OK + "X: a\0\r\n\r\n", OK + "X: a\r\r\n\r\n",
+            OK + "X x: y\r\n\r\n", "HTTP/1.1 200 OK\n\r\n", "HTTP/1.1 200\n\r\n", OK + "X: y\r\n z\r\n\r\n",
+            OK + "X: a\0\r\n\r\n", OK + "X: a\r\r\n\r\n",
             OK + "X: a\n\r\n", OK + "X\r\n\r\n",
             OK + "Content-Length: 5, 5\r\n\r\n", OK + "Content-Length: +5\r\n\r\n",
             OK + "Content-Length: \r\n\r\n",
             OK + "Content-Length: 9223372036854775808\r\n\r\n", OK + "Transfer-Encoding: gzip\r\n\r\n",
             OK + "Transfer-Encoding: chunked, identity\r\n\r\n",
-            "HTTP/1.1 204 No\r\nContent-Length: 5\r\n\r\n",
             "HTTP/1.1 205 Reset\r\nContent-Length: 5\r\n\r\n",
             "HTTP/1.1 100 Go\r\nTransfer-Encoding: chunked\r\n\r\n",
             "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",

@@ -8,6 +8,7 @@ import dev.culvert.relay.exchange.EdgeContext;
 import dev.culvert.relay.listen.Entrance;
 import dev.culvert.relay.listen.HandshakeGate;
 import dev.culvert.relay.listen.RelayListener;
+import dev.culvert.relay.tls.CloseNotifyHold;
 import io.netty.channel.Channel;
 import io.netty.channel.WriteBufferWaterMark;
 import java.time.Duration;
@@ -42,6 +43,9 @@ public final class EdgeListener {
 
     private static void init(Channel channel, Entrance entrance, EdgeContext context) {
         channel.pipeline().addLast(HandlerNames.DEAD_CALLER, new DeadCallerDetector(context.memory()));
+        if (!entrance.isPlain()) {
+            channel.pipeline().addLast(HandlerNames.CLOSE_NOTIFY, new CloseNotifyHold());
+        }
         if (!entrance.open(channel)) {
             channel.close();
             return;

@@ -1,5 +1,6 @@
 package dev.culvert.relay.listen;
 
+import dev.culvert.config.IpText;
 import dev.culvert.http.net.Cidr;
 import java.net.InetAddress;
 import java.time.Duration;
@@ -37,7 +38,7 @@ public final class PlainPeers {
         if (now - due >= 0 && nextWarning.compareAndSet(due, now + WARN_EVERY_NANOS)) {
             log.atWarn()
                     .addKeyValue("listener", listener)
-                    .addKeyValue("peer", peer.getHostAddress())
+                    .addKeyValue("peer", IpText.of(peer))
                     .addKeyValue("expected", blocks)
                     .log("connection closed, its peer is not among the trusted proxies of the listener");
         }

@@ -10,6 +10,7 @@ import io.netty.handler.codec.http.HttpMessage;
 import io.netty.handler.codec.http.HttpObject;
 import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.HttpResponseDecoder;
+import io.netty.handler.codec.http.HttpUtil;
 import java.util.List;
 
 /**
@@ -76,6 +77,9 @@ final class Http1ResponseDecoder extends HttpResponseDecoder {
         // behind a 101 the decoder gives raw bytes
         if (out.size() > before && out.get(before) instanceof HttpObject) {
             JudgedMessage.isSound(grammar, out, before);
+            if (grammar.isFramedInVain() && out.get(before) instanceof HttpResponse head) {
+                HttpUtil.setKeepAlive(head, false); // octets that follow are not the next response
+            }
         }
     }
 

@@ -12,6 +12,8 @@ import java.util.Map;
 
 /** Interprets the head of an upstream's HTTP/1.1 response, and converts it for forwarding. */
 final class Http1UpstreamResponse {
+    private static final int NO_CONTENT = 204;
+
     private Http1UpstreamResponse() {}
 
     /** Whether a final response has no body for its asker. */
@@ -23,16 +25,19 @@ final class Http1UpstreamResponse {
     /** Whether the end of the connection ends the message (RFC 9112 §6.3). */
     static boolean endsWithConnection(HttpResponse response, boolean toHead) {
         int status = response.status().code();
-        boolean framed = toHead || status == 204 || status == 304
+        boolean framed = toHead || status == NO_CONTENT || status == 304
                 || response.headers().contains("content-length")
                 || response.headers().contains("transfer-encoding");
         return !framed;
     }
 
-    /** Returns the head without the fields for this hop only. */
+    /** Returns the head without the fields for this hop only, and a 204 without a length (RFC 9110 §8.6). */
     static Http2Headers of(HttpResponse response, boolean upgrade) {
         Http2Headers head = fields(response.headers(), 1).status(response.status().codeAsText());
         ForwardingRules.response(head, upgrade);
+        if (response.status().code() == NO_CONTENT) {
+            head.remove("content-length");
+        }
         return head;
     }
 

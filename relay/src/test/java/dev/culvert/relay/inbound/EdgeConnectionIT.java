@@ -80,6 +80,57 @@ class EdgeConnectionIT {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"GET / HTTP/1.1\r\nHost: acme.example\r\n\r\n",
+            "POST / HTTP/1.1\r\nHost: acme.example\r\nContent-Length: 2\r\n\r\nhi",
+            "POST / HTTP/1.1\r\nHost: acme.example\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n",
+            "GET / HTTP/1.0\r\nHost: acme.example\r\n\r\n"})
+    void aCallerThatSendsCloseNotifyIsAnswered(String request) throws Exception {
+        caller.send(request).closeNotify();
+        FakeRelay.Exchange exchange = edge.relay.next();
+        await().until(() -> exchange.ended);
+        exchange.head("200", false, "content-length", "200000").body("x".repeat(100_000));
+        assertThat(caller.readHead()).startsWith("HTTP/1.1 200");
+        exchange.body("y".repeat(100_000)).end();
+
+        assertThat(caller.readAll()).hasSize(200_000).endsWith("yy");
+        assertThat(exchange.cancelled).isNull();
+    }
+
+    @Test
+    void pipelinedRequestsInFrontOfACloseNotifyAreAnswered() throws Exception {
+        String request = "GET /%d HTTP/1.1\r\nHost: acme.example\r\n\r\n";
+        caller.send(request.formatted(1) + request.formatted(2) + request.formatted(3)).closeNotify();
+
+        for (int i = 1; i <= 3; i++) {
+            edge.relay.next().ok("answer " + i);
+        }
+
+        assertThat(caller.readAll()).contains("answer 1", "answer 2").endsWith("answer 3");
+    }
+
+    @Test
+    void aBodyOfTwoOctetsIsNotTakenForAnAlert() throws Exception {
+        caller.head("POST /", "Content-Length: 4").send("ab");
+        FakeRelay.Exchange exchange = edge.relay.next();
+        await().until(() -> exchange.body().equals("ab"));
+        caller.send("cd");
+        await().until(() -> exchange.ended);
+        caller.send("GE").send("T /2 HTTP/1.1\r\nHost: acme.example\r\n\r\n");
+        exchange.ok("1");
+        edge.relay.next().ok("2");
+
+        assertThat(caller.readUntil("\r\n\r\n2")).contains("\r\n\r\n1");
+    }
+
+    @Test
+    void aCloseNotifyWithinARequestEndsIt() throws Exception {
+        caller.head("POST /", "Content-Length: 4").send("abc").closeNotify();
+        FakeRelay.Exchange exchange = edge.relay.next();
+
+        await().until(() -> exchange.cancelled != null);
+    }
+
     @Test
     void aBodyThatFollowsAPipelinedHeadGoesWithIt() throws Exception {
         caller.send("GET /1 HTTP/1.1\r\nHost: acme.example\r\n\r\n"

@@ -28,7 +28,7 @@ public final class TlsCaller implements AutoCloseable {
     private static final int PATIENCE_MILLIS = 10_000;
     private static final char[] NO_PASSWORD = {};
 
-    private final Socket plain;
+    private final OpenSocket plain;
     private final SSLSocket socket;
 
     public TlsCaller(int port) {
@@ -59,7 +59,7 @@ public final class TlsCaller implements AutoCloseable {
             @Nullable String source) {
         try {
             SSLContext tls = identity == null ? Anonymous.TLS : context(identity);
-            plain = new Socket();
+            plain = new OpenSocket();
             plain.setReceiveBufferSize(64 << 10);
             if (source != null) {
                 plain.bind(new java.net.InetSocketAddress(source, 0));
@@ -76,6 +76,25 @@ public final class TlsCaller implements AutoCloseable {
         } catch (GeneralSecurityException e) {
             throw new IllegalStateException(e);
         }
+    }
+
+    /** A socket that can stay open behind a close_notify. */
+    private static final class OpenSocket extends Socket {
+        private volatile boolean staysOpen;
+
+        @Override
+        public void shutdownOutput() throws IOException {
+            if (!staysOpen) {
+                super.shutdownOutput();
+            }
+        }
+    }
+
+    /** Says that no more is sent, as RFC 8446 §6.1 has it. The TCP connection stays open, and can be read. */
+    public TlsCaller closeNotify() throws IOException {
+        plain.staysOpen = true;
+        socket.shutdownOutput();
+        return this;
     }
 
     /** Callers without a certificate share what is costly to make, and TLS sessions. */

@@ -1,5 +1,6 @@
 package dev.culvert.routing;
 
+import dev.culvert.config.IpText;
 import dev.culvert.http.observe.AuditTrail;
 import dev.culvert.http.observe.AuditTrail.Decision;
 import dev.culvert.http.observe.RotatedFile;
@@ -71,7 +72,7 @@ public final class RouterAuditFiles implements RouterAudit, AutoCloseable {
                 text(fields.method()), "request",
                 text(fields.authority()) + withoutQuery(text(fields.path())),
                 Decision.DENIED, text(fields.get("x-request-id")),
-                caller == null ? null : caller.getHostAddress(),
+                caller == null ? null : IpText.of(caller),
                 problem.cause().word() + ": " + problem.detail()));
     }
 

@@ -73,6 +73,43 @@ class UpstreamResponseIT {
         next.awaitEnd();
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"transfer-encoding: chunked\r\n\r\n0\r\n\r\n",
+            "transfer-encoding: chunked\r\n\r\n", "content-length: 5\r\n\r\nhello",
+            "content-length: 5\r\n\r\n"})
+    void a204IsServedWhateverItsFramingSays(String framing) {
+        Asker asker = loopback.get();
+        requested().write("HTTP/1.1 204 No Content\r\n" + framing);
+
+        asker.awaitEnd();
+        assertThat(asker.status()).isEqualTo("204");
+        assertThat(asker.body()).isEmpty();
+        assertThat(asker.field("content-length")).isNull();
+        assertThat(asker.field("transfer-encoding")).isNull();
+        Asker next = loopback.get();
+        Loopback.answer(loopback.upstream.accept()); // on a connection of its own
+        next.awaitEnd();
+        assertThat(next.body()).isEqualTo("ok");
+    }
+
+    @Test
+    void spacesBeforeColonsAndLaterVersionsAreRead() {
+        Asker asker = loopback.get();
+        requested().write("HTTP/1.2 200 OK\r\nX-A \t: 1\r\nContent-Length : 2\r\n\r\nok");
+
+        asker.awaitEnd();
+        assertThat(asker.field("x-a")).isEqualTo("1");
+        assertThat(asker.body()).isEqualTo("ok");
+    }
+
+    @Test
+    void linesThatEndInLfAloneAreTold() {
+        Asker asker = loopback.get();
+        requested().write("HTTP/1.1 200 OK\nContent-Length: 2\n\nok");
+
+        assertThat(asker.awaitProblem().detail()).contains("a line ends in LF alone");
+    }
+
     @Test
     void a205ThatIsChunkedEndsWithItsHead() {
         Asker asker = loopback.get();
@@ -133,7 +170,7 @@ class UpstreamResponseIT {
     static Stream<String> badResponses() {
         return Stream.of("no http at all\r\n\r\n", "HTTP/2.0 200 OK\r\n\r\n", "HTTP/1.1 99 Low\r\n\r\n",
                 "HTTP/1.1 abc OK\r\n\r\n",
-                head("HTTP/1.1 200 OK", "x-a : b", "content-length: 0"),
+                head("HTTP/1.1 200 OK", "x a: b", "content-length: 0"),
                 head("HTTP/1.1 200 OK", "content-length: 1", "transfer-encoding: chunked"),
                 head("HTTP/1.1 200 OK", "content-length: 1", "content-length: 2"),
                 head("HTTP/1.1 200 OK", "content-length: x"), head("HTTP/1.1 200 OK", "content-length: -1"),

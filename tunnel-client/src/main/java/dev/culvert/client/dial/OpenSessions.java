@@ -1,6 +1,7 @@
 package dev.culvert.client.dial;
 
 import dev.culvert.config.HostPort;
+import dev.culvert.config.IpText;
 import dev.culvert.protocol.netty.TunnelChannelHandler;
 import io.netty.channel.Channel;
 import java.net.InetSocketAddress;
@@ -73,7 +74,7 @@ public final class OpenSessions {
         String remote = channel.remoteAddress() instanceof InetSocketAddress address
                 ? new HostPort(address.isUnresolved()
                         ? address.getHostString()
-                        : address.getAddress().getHostAddress(), address.getPort()).toString()
+                        : IpText.of(address.getAddress()), address.getPort()).toString()
                 : "";
         OutboundProxy proxy = opened.proxy();
         return new View(opened.server(), remote, proxy == null ? null : proxy.url(), opened.since(),

@@ -1,11 +1,13 @@
 package dev.culvert.image.entry;
 
+import com.sun.management.OperatingSystemMXBean;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
@@ -31,7 +33,12 @@ public final class Entry {
         List<String> arguments = Arrays.asList(args).subList(1, args.length);
         PartArguments part;
         try {
-            part = PartArguments.of(home, arguments, System.getenv());
+            long memory = memory();
+            String warning = PartArguments.warning(arguments, memory);
+            if (!warning.isEmpty()) {
+                System.err.println(warning);
+            }
+            part = PartArguments.of(home, arguments, System.getenv(), memory);
         } catch (IOException e) {
             System.err.println("culvert: the image is damaged: " + e);
             System.exit(FAILED);
@@ -43,6 +50,13 @@ public final class Entry {
         execute(part.command());
         System.err.println("culvert: " + part.command().getFirst() + " can't be started");
         System.exit(FAILED);
+    }
+
+    /** The container's limit in bytes, as the JVM reads it, or the machine's memory. */
+    private static long memory() {
+        return ManagementFactory.getOperatingSystemMXBean() instanceof OperatingSystemMXBean system
+                ? system.getTotalMemorySize()
+                : Long.MAX_VALUE;
     }
 
     /** Asks for SCHED_BATCH. A container that forbids it goes on as it is. */

@@ -24,13 +24,21 @@ record PartArguments(List<String> command, boolean batch) {
      * MiB apart from both: so a limit of 400 MiB or more is never reached.
      */
     private static final String HEAP = "-XX:MaxRAMPercentage=33";
+    /** Below this limit of a container, in bytes, the arguments of {@code small.args} follow. */
+    private static final long SMALL = 256L << 20;
+    /** The smallest limit that a client or router works with; for other parts it is {@link #SMALL}. */
+    private static final long LEAST = 128L << 20;
 
     PartArguments {
         command = List.copyOf(command);
     }
 
-    /** Reads the argument file of the part that the arguments name. */
-    static PartArguments of(Path home, List<String> arguments, Map<String, String> environment)
+    /**
+     * Reads the argument file of the part that the arguments name.
+     *
+     * @param memory the container's limit in bytes, or the machine's memory
+     */
+    static PartArguments of(Path home, List<String> arguments, Map<String, String> environment, long memory)
             throws IOException {
         String part = part(arguments);
         String chosen = environment.getOrDefault("CULVERT_JAVA_OPTS", "");
@@ -50,7 +58,14 @@ record PartArguments(List<String> command, boolean batch) {
             }
         }
         if (!heap && !chosen.contains("MaxRAM")) {
-            command.add(HEAP);
+            if (memory < SMALL && PARTS.contains(part)) {
+                Files.readAllLines(home.resolve("args/small.args"))
+                        .stream()
+                        .filter(line -> !line.startsWith("#"))
+                        .forEach(command::add);
+            } else {
+                command.add(HEAP);
+            }
         }
         command.add("-Dculvert.home=" + home);
         Path natives = home.resolve("lib/native");
@@ -67,6 +82,16 @@ record PartArguments(List<String> command, boolean batch) {
         command.add("dev.culvert.launcher.Main");
         command.addAll(arguments);
         return new PartArguments(command, batch && !"other".equals(environment.get("CULVERT_SCHEDULING")));
+    }
+
+    /** What the operator has to know of a container that is too small; empty if it is not. */
+    static String warning(List<String> arguments, long memory) {
+        String part = part(arguments);
+        long least = part.equals("client") || part.equals("router") ? LEAST : SMALL;
+        return part.equals("cli") || memory >= least
+                ? ""
+                : "culvert: WARN the container's memory limit is " + (memory >> 20)
+                        + " MiB; the smallest that " + part + " works with is " + (least >> 20) + " MiB";
     }
 
     private static String part(List<String> arguments) {

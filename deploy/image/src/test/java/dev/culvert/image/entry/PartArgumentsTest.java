@@ -18,7 +18,7 @@ class PartArgumentsTest {
     @BeforeEach
     void takeTheArgumentFilesOfTheLauncher() throws IOException {
         Path args = Files.createDirectories(home.resolve("args"));
-        for (String part : List.of("server", "client", "cli", "demo")) {
+        for (String part : List.of("server", "client", "cli", "demo", "small")) {
             Files.copy(Path.of("../../launcher/src/main/args", part + ".args"), args.resolve(part + ".args"));
         }
     }
@@ -33,6 +33,22 @@ class PartArgumentsTest {
                 .noneMatch(word -> word.startsWith("#"))
                 .endsWith("-cp", home + "/lib/*", "dev.culvert.launcher.Main", "client", "--config",
                         "client.yaml");
+    }
+
+    @Test
+    void aSmallContainerGetsSmallSizes() throws IOException {
+        List<String> words = List.of("client", "--config", "client.yaml");
+
+        assertThat(PartArguments.of(home, words, Map.of(), 255L << 20).command())
+                .contains("-Xmx32m", "-XX:MaxDirectMemorySize=24m")
+                .doesNotContain("-XX:MaxRAMPercentage=33");
+        assertThat(PartArguments.of(home, words, Map.of("CULVERT_JAVA_OPTS", "-Xmx48m"), 128L << 20)
+                .command()).contains("-Xmx48m").doesNotContain("-Xmx32m");
+        assertThat(PartArguments.warning(words, 127L << 20))
+                .contains("127 MiB", "client works with is 128 MiB");
+        assertThat(PartArguments.warning(words, 128L << 20)).isEmpty();
+        assertThat(PartArguments.warning(List.of("server"), 128L << 20)).contains("256 MiB");
+        assertThat(PartArguments.warning(List.of("client", "status"), 1)).isEmpty();
     }
 
     @Test
@@ -61,6 +77,6 @@ class PartArgumentsTest {
     }
 
     private PartArguments arguments(Map<String, String> environment, String... words) throws IOException {
-        return PartArguments.of(home, List.of(words), environment);
+        return PartArguments.of(home, List.of(words), environment, 16L << 30);
     }
 }

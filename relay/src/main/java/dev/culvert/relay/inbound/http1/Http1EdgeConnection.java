@@ -20,6 +20,7 @@ import dev.culvert.relay.listen.ConnectionPlace;
 import dev.culvert.relay.listen.Deadline;
 import dev.culvert.relay.listen.ReadSize;
 import dev.culvert.relay.listen.RelayListener;
+import dev.culvert.relay.tls.CloseNotifyHold;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
@@ -35,6 +36,7 @@ import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.handler.ssl.SslCloseCompletionEvent;
 import io.netty.util.AsciiString;
 import io.netty.util.ReferenceCountUtil;
 import java.io.IOException;
@@ -70,6 +72,8 @@ public final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
     private final Http1ResponseEncoder encoder;
     private final ArrayDeque<Object> pipelined = new ArrayDeque<>();
     private final Runnable flush = this::flush;
+    /** Null: there is no TLS. */
+    private @Nullable CloseNotifyHold hold;
 
     private @Nullable ReadSize reads;
     private @Nullable ConnectionPlace place;
@@ -144,6 +148,7 @@ public final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
         place = ConnectionPlace.of(ctx.channel());
         deadline = new Deadline(ctx.channel().eventLoop());
         peer = shared.peer(ctx.channel(), "1.1");
+        hold = CloseNotifyHold.of(ctx.pipeline(), this::isAnswering);
         // A new connection, TLS handshake included, has the time-out of a head.
         awaitHead();
     }
@@ -203,6 +208,7 @@ public final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
         if (door != null && !draining && door.isFor(request)) {
             closing = true; // this handler receives nothing more
             deadline().close();
+            CloseNotifyHold.remove(context().pipeline());
             door.enter(context(), encoder, request, pipelined);
             return;
         }
@@ -334,8 +340,22 @@ public final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
             nextInTurn();
             return;
         }
+        rest();
+    }
+
+    /** Waits for the next request, unless one is in progress. */
+    private void rest() {
         awaitRestOfHead();
         regulate();
+        if (hold != null && current == null && pipelined.isEmpty()) {
+            hold.answered();
+        }
+    }
+
+    /** Whether all of the caller's request was received, and is not answered yet. */
+    private boolean isAnswering() {
+        boolean asked = current != null ? current.requestEnded() : !pipelined.isEmpty();
+        return asked && !raw && !closing;
     }
 
     /** Begins the next request when its source has a turn. */
@@ -380,8 +400,7 @@ public final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
             pipelined.poll(); // its head declared no body
         }
         decodeOn();
-        awaitRestOfHead();
-        regulate();
+        rest();
     }
 
     /** Decodes the next request from bytes that were already received, by an empty read. */
@@ -550,6 +569,9 @@ public final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
             } else {
                 current.cut();
             }
+        }
+        if (event instanceof SslCloseCompletionEvent && !closing) {
+            ctx.close(); // its engine writes nothing more, either
         }
         ctx.fireUserEventTriggered(event);
     }

@@ -16,6 +16,7 @@ import dev.culvert.relay.listen.ConnectionPlace;
 import dev.culvert.relay.listen.Deadline;
 import dev.culvert.relay.listen.ReadSize;
 import dev.culvert.relay.listen.RelayListener;
+import dev.culvert.relay.tls.CloseNotifyHold;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
@@ -40,6 +41,7 @@ import io.netty.handler.codec.http2.Http2Flags;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2Settings;
 import io.netty.handler.codec.http2.Http2Stream;
+import io.netty.handler.ssl.SslCloseCompletionEvent;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -81,6 +83,8 @@ public final class Http2EdgeConnection extends Http2ConnectionHandler {
     private @Nullable ConnectionPlace place;
     private ForwardingRules.@Nullable Peer peer;
     private @Nullable Deadline idle;
+    /** Null: there is no TLS. */
+    private @Nullable CloseNotifyHold hold;
     private final ArrayDeque<Runnable> afterFlush = new ArrayDeque<>(2);
     /** The caller has sent its SETTINGS. */
     private boolean introduced;
@@ -133,6 +137,7 @@ public final class Http2EdgeConnection extends Http2ConnectionHandler {
         place = ConnectionPlace.of(ctx.channel());
         idle = new Deadline(ctx.channel().eventLoop());
         peer = shared.peer(ctx.channel(), "2.0");
+        hold = CloseNotifyHold.of(ctx.pipeline(), this::isAnswering);
         idle().set(shared.limits().headTimeout(), ctx.channel()::close);
         super.handlerAdded(ctx);
         widen();
@@ -328,12 +333,25 @@ public final class Http2EdgeConnection extends Http2ConnectionHandler {
         }
     }
 
+    /** Whether there are open streams, and nothing is awaited of any request. */
+    private boolean isAnswering() {
+        try {
+            return !failed && connection().numActiveStreams() > 0
+                    && connection().forEachActiveStream(stream -> !stream.state().remoteSideOpen()) == null;
+        } catch (Http2Exception e) {
+            return false;
+        }
+    }
+
     /** The last open stream closed. */
     private void rest() {
         if (failed) {
             return;
         }
         Objects.requireNonNull(place).silent();
+        if (hold != null) {
+            hold.answered();
+        }
         if (draining) {
             context().channel().close();
         } else {
@@ -542,6 +560,9 @@ public final class Http2EdgeConnection extends Http2ConnectionHandler {
 
     @Override
     public void userEventTriggered(ChannelHandlerContext ctx, Object event) throws Exception {
+        if (event instanceof SslCloseCompletionEvent && !failed) {
+            ctx.channel().close(); // its engine writes nothing more, either
+        }
         if (event.equals(RelayListener.DRAIN)) {
             drain(ctx);
         } else if (event.equals(RelayListener.CUT)) {

@@ -1,5 +1,6 @@
 package dev.culvert.relay.inbound.raw;
 
+import dev.culvert.config.IpText;
 import dev.culvert.http.net.LingeringClose;
 import dev.culvert.http.net.RawSocket;
 import dev.culvert.http.observe.MemoryRefusals;
@@ -81,7 +82,7 @@ final class RawConnection extends ChannelInboundHandlerAdapter implements BodySt
     /** The caller's address, as text; empty if it is unknown. */
     String caller() {
         InetAddress address = CallerAddress.of(channel).getAddress();
-        return address == null ? "" : address.getHostAddress();
+        return address == null ? "" : IpText.of(address);
     }
 
     // ---- from the caller ----
