@@ -92,7 +92,7 @@ class IdentitySecretIT {
         return new ClientConfig(usual.server(), usual.serverCa(), null, null, usual.enrolmentTokenFile(),
                 folder.resolve("pod-" + pods), usual.identitySecret(), usual.health(), usual.to(), null, null,
                 usual.connections(), usual.conflictRetry(), usual.sessionLife(), false, usual.tls(),
-                Standby.waiting(0));
+                Standby.waiting(0), null, null, false);
     }
 
     private IdentitySource source() {

@@ -16,6 +16,7 @@ import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.handler.ssl.SslProvider;
 import io.netty.handler.ssl.SupportedCipherSuiteFilter;
+import io.netty.handler.ssl.util.InsecureTrustManagerFactory;
 import java.nio.file.Path;
 import java.security.cert.X509Certificate;
 import java.util.List;
@@ -184,6 +185,17 @@ public final class TlsContexts {
     public static SslContext client(ServerTrust trust, @Nullable TlsMaterial identity,
             List<String> protocols, boolean hybridOnly) {
         return client(trust, identity, protocols, Offer.of(VERSIONS, hybridOnly), provider());
+    }
+
+    /**
+     * Creates the context of outgoing connections to a server whose certificate is not verified, because its
+     * operator said so: anybody on the way can read and change what is sent.
+     */
+    public static SslContext unverified(List<String> protocols, boolean hybridOnly) {
+        return build(SslContextBuilder.forClient()
+                .trustManager(InsecureTrustManagerFactory.INSTANCE)
+                .endpointIdentificationAlgorithm(null), protocols, Offer.of(VERSIONS, hybridOnly),
+                provider());
     }
 
     /**

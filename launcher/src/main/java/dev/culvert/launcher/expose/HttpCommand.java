@@ -1,12 +1,17 @@
 package dev.culvert.launcher.expose;
 
 import dev.culvert.client.TunnelClient;
+import dev.culvert.client.dial.ClientConfig;
 import dev.culvert.client.link.ClientEvent;
+import dev.culvert.config.ConfigException;
 import dev.culvert.launcher.logging.Logging;
 import dev.culvert.launcher.output.Terminal;
+import dev.culvert.launcher.run.CommandException;
 import dev.culvert.launcher.run.ExitCode;
 import dev.culvert.launcher.run.Task;
+import dev.culvert.routing.SingleUpstream;
 import java.net.URI;
+import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.ZoneId;
@@ -21,7 +26,8 @@ import reactor.core.scheduler.Schedulers;
 
 /** {@code culvert http}: exposes one local service, and shows its requests. */
 @Command(name = "http", footer = {"", "Examples:", "  culvert http 3000",
-        "  culvert http app.internal:8080 --name staging", "  culvert http https://127.0.0.1:8443",
+        "  culvert http app.internal:8080 --name staging", "  culvert http 5173 --host-header rewrite",
+        "  culvert http https://127.0.0.1:8443 --insecure-upstream",
         "culvert connect stores the server once."})
 public final class HttpCommand implements Task.LongRunning {
     /** A person who pressed Ctrl-C waits for requests in progress, but not for long. */
@@ -32,6 +38,15 @@ public final class HttpCommand implements Task.LongRunning {
 
     @Option(names = "--name", paramLabel = "NAME", description = "The connection to use, as culvert connect named it. Default: the only one, or the one named default.")
     private @Nullable String name;
+
+    @Option(names = "--host-header", paramLabel = "HOST", description = "The Host that the service sees: rewrite, for its own, as development servers want, or a name. Origins, redirects and cookies follow. Default: the public one.")
+    private @Nullable String hostHeader;
+
+    @Option(names = "--upstream-ca", paramLabel = "FILE", description = "PEM file of the authorities that sign the certificate of an https service. Default: the system's.")
+    private @Nullable Path upstreamCa;
+
+    @Option(names = "--insecure-upstream", description = "Accept any certificate of an https service.")
+    private boolean insecureUpstream;
 
     private final AtomicReference<@Nullable TunnelClient> running = new AtomicReference<>();
     private final AtomicReference<@Nullable RequestLines> lines = new AtomicReference<>();
@@ -59,10 +74,28 @@ public final class HttpCommand implements Task.LongRunning {
         if (!exposed.listens()) {
             shown.note("nothing listens at " + exposed.url() + " yet; until something does, callers get 502");
         }
-        return TunnelClient.start(server.client(null, exposed.url()), told::of, shown::request)
+        if (insecureUpstream) {
+            shown.note("the certificate of " + exposed.url()
+                    + " is not verified: whoever is in between can read and change what is sent");
+        }
+        return TunnelClient.start(configuration(server, exposed), told::of, shown::request)
                 .doOnNext(running::set)
                 .flatMap(client -> client.ended())
                 .thenReturn(ExitCode.DONE);
+    }
+
+    private ClientConfig configuration(StoredServer server, LocalService exposed) {
+        try {
+            return server.client(null, exposed.url())
+                    .towards(new SingleUpstream.Manner(hostHeader, upstreamCa, insecureUpstream));
+        } catch (ConfigException e) {
+            String option = switch (e.key()) {
+                case "hostHeader" -> "--host-header";
+                case "upstreamCa" -> "--upstream-ca";
+                default -> "--insecure-upstream";
+            };
+            throw new CommandException(ExitCode.USAGE, option + ": expected " + e.expected());
+        }
     }
 
     @Override

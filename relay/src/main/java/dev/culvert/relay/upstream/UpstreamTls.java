@@ -1,10 +1,12 @@
 package dev.culvert.relay.upstream;
 
+import dev.culvert.certs.PemFiles;
 import dev.culvert.certs.tls.ServerTrust;
 import dev.culvert.certs.tls.TlsContexts;
 import dev.culvert.relay.tls.TlsLink;
 import io.netty.handler.ssl.ApplicationProtocolNames;
 import io.netty.handler.ssl.SslContext;
+import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -23,6 +25,20 @@ public record UpstreamTls(SslContext http1, SslContext http2) {
     public static UpstreamTls trusting(ServerTrust trust, TlsLink link) {
         return new UpstreamTls(context(trust, ApplicationProtocolNames.HTTP_1_1, link),
                 context(trust, ApplicationProtocolNames.HTTP_2, link));
+    }
+
+    /** Creates contexts that trust the authorities of a PEM file. Reads it, so not on an event loop. */
+    public static UpstreamTls inFile(Path ca, TlsLink link) {
+        return trusting(ServerTrust.inAuthorities(PemFiles.readCertificates(ca)), link);
+    }
+
+    /** Creates contexts that accept any certificate, which the operator asked for. */
+    public static UpstreamTls unverified(TlsLink link) {
+        return new UpstreamTls(
+                link.context(
+                        hybrid -> TlsContexts.unverified(List.of(ApplicationProtocolNames.HTTP_1_1), hybrid)),
+                link.context(
+                        hybrid -> TlsContexts.unverified(List.of(ApplicationProtocolNames.HTTP_2), hybrid)));
     }
 
     private static SslContext context(ServerTrust trust, String protocol, TlsLink link) {

@@ -1,6 +1,5 @@
 package dev.culvert.relay.upstream;
 
-import dev.culvert.certs.PemFiles;
 import dev.culvert.certs.tls.ServerTrust;
 import dev.culvert.relay.tls.TlsLink;
 import java.nio.file.Path;
@@ -49,7 +48,7 @@ public final class UpstreamTrust {
         for (UpstreamAddress upstream : upstreams) {
             Path own = upstream.ca();
             if (upstream.tls() && own != null) {
-                files.computeIfAbsent(own, file -> inFile(file, link));
+                files.computeIfAbsent(own, file -> UpstreamTls.inFile(file, link));
             }
             some |= upstream.tls() && own == null;
         }
@@ -57,12 +56,8 @@ public final class UpstreamTrust {
                 ? null
                 : usual == null
                         ? UpstreamTls.trusting(ServerTrust.inSystemRoots(), link)
-                        : inFile(usual, link);
+                        : UpstreamTls.inFile(usual, link);
         return new UpstreamTrust(others, files, null);
-    }
-
-    private static UpstreamTls inFile(Path ca, TlsLink link) {
-        return UpstreamTls.trusting(ServerTrust.inAuthorities(PemFiles.readCertificates(ca)), link);
     }
 
     /**

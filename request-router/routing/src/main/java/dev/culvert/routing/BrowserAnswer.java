@@ -12,6 +12,7 @@ import io.netty.buffer.Unpooled;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Headers;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The response to browsers while their upstream is unavailable. Without CORS fields a browser cannot read the
@@ -22,10 +23,12 @@ final class BrowserAnswer implements UpstreamCall.AwayAnswer {
 
     private final Cors cors;
     private final Http2Headers request;
+    private final @Nullable CharSequence origin;
 
     BrowserAnswer(Cors cors, Http2Headers request) {
         this.cors = cors;
         this.request = request;
+        this.origin = request.get("origin"); // the upstream may be told another one
     }
 
     @Override
@@ -53,7 +56,6 @@ final class BrowserAnswer implements UpstreamCall.AwayAnswer {
     }
 
     private Http2Headers withCors(Http2Headers head) {
-        CharSequence origin = request.get("origin");
         boolean known = origin != null
                 && cors.allowOrigins().contains(origin.toString().toLowerCase(Locale.ROOT));
         head.set("access-control-allow-origin", known ? origin : "*");

@@ -24,6 +24,7 @@ final class Route {
     private final @Nullable Cors cors;
     private final @Nullable Path ca;
     private final UpstreamAddress fixed;
+    private final @Nullable HostExchange hosts;
 
     Route(RouteConfig config) {
         this.config = config;
@@ -38,6 +39,7 @@ final class Route {
         cors = config.browserAnswer();
         ca = config.tls() == null ? null : config.tls().ca();
         fixed = upstream.address().trusting(ca);
+        hosts = config.hostHeader() == null ? null : HostExchange.of(fixed, config.hostHeader());
     }
 
     RouteConfig config() {
@@ -53,10 +55,11 @@ final class Route {
         return fixed;
     }
 
-    /** The Host to send; null for the caller's. */
+    /** The exchange of hosts with an upstream of this route; null: it sees the caller's. */
     @Nullable
-    String hostHeader() {
-        return config.hostHeader();
+    HostExchange hosts(UpstreamAddress filled) {
+        String host = config.hostHeader();
+        return hosts == null || host == null || !filled.filled() ? hosts : HostExchange.of(filled, host);
     }
 
     /** The CORS settings of the response to browsers while the upstream is unavailable; null for none. */

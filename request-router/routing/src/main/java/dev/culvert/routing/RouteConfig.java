@@ -51,7 +51,7 @@ public record RouteConfig(
         @Setting(value = "Required header fields, each with this value or, for *, any value", accepts = "name: value, as x-env: staging") Map<String, String> headers,
         @Setting(value = "Whether the segments of the path are removed from the forwarded path", byDefault = "false") boolean stripPrefix,
         @Setting(value = "Path that is sent in place of the route's own", accepts = "a path as /api/v2/") @Nullable String rewrite,
-        @Setting("Host that the upstream sees, instead of the caller's") @Nullable String hostHeader,
+        @Setting(value = "Host that the upstream sees, instead of the caller's; origins, redirects and cookies are exchanged with it", accepts = "rewrite (that of to), or a host as argo-server.argo.svc:2746") @Nullable String hostHeader,
         @Nullable Cors cors,
         @Setting("Whether webhooks are stored before they are delivered; durable below /webhooks/, direct elsewhere") @Nullable Delivery delivery,
         @Setting(value = "Whether durable webhooks of one source are delivered in their order", byDefault = "source") Order order,
@@ -62,6 +62,8 @@ public record RouteConfig(
         @Setting(value = "Addresses of permitted callers, behind the trusted proxies; empty: all", accepts = "blocks as 192.0.2.0/24", byDefault = "") List<String> sources,
         @Nullable Tls tls) {
 
+    /** The value of {@code hostHeader} for the host of {@code to}. */
+    static final String REWRITE = "rewrite";
     private static final String POST = "POST";
     private static final String WEBHOOKS = "/webhooks/";
     private static final String APP_PROXY = "/app-proxy/";
@@ -76,9 +78,7 @@ public record RouteConfig(
         RouteRule rule = RouteRule.of(path, host, methods, headers);
         UpstreamTemplate.parse(to).requireVariablesOf(rule.path());
         SourceList.parse(sources);
-        if (hostHeader != null && !HOST.matcher(hostHeader).matches()) {
-            throw new ConfigException("hostHeader", "a host, as argo-server.argo.svc:2746");
-        }
+        checkHostHeader(hostHeader);
         if (rewrite != null && (stripPrefix || !rewrite.startsWith("/") || !rewrite.endsWith("/")
                 || rewrite.indexOf('?') >= 0 || !RawPath.wellFormed(rewrite))) {
             throw new ConfigException("rewrite",
@@ -92,6 +92,14 @@ public record RouteConfig(
         }
         if (maxBody != null && maxBody.bytes() < 1) {
             throw new ConfigException("maxBody", "a size of 1 byte or more");
+        }
+    }
+
+    /** Checks a {@code hostHeader}, of a route or beside {@code to}. Throws ConfigException. */
+    public static void checkHostHeader(@Nullable String hostHeader) {
+        if (hostHeader != null && !HOST.matcher(hostHeader).matches()) {
+            throw new ConfigException("hostHeader",
+                    "rewrite, for the host of to, or a host, as argo-server.argo.svc:2746");
         }
     }
 

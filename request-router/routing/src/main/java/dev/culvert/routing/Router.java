@@ -133,13 +133,15 @@ public final class Router implements Relay, AutoCloseable {
             response.fail(GuardedExchange.TOO_LARGE);
             return SwallowingSink.INSTANCE;
         }
-        UpstreamCall call = outgoing(to, request.fields());
+        HostExchange hosts = to.route().hosts(to.address());
+        UpstreamCall call = outgoing(to, request.fields(), hosts);
+        ResponseSink asking = hosts == null ? response : HostExchangeSink.of(hosts, request, response);
         Relay upstream = (asked, asker) -> GuardedExchange.isNeeded(route, asked)
                 ? GuardedExchange.open(upstreams, asked, call, asker, route)
                 : upstreams.open(asked, call, asker);
         return BodyFirst.isFor(request)
-                ? BodyFirst.hold(upstream, request, response)
-                : upstream.open(request, response);
+                ? BodyFirst.hold(upstream, request, asking)
+                : upstream.open(request, asking);
     }
 
     private RequestSink openTcp(Rules now, RelayRequest request, ResponseSink response) {
@@ -158,10 +160,10 @@ public final class Router implements Relay, AutoCloseable {
         return SwallowingSink.INSTANCE;
     }
 
-    private UpstreamCall outgoing(RouteMatch.Forward to, Http2Headers fields) {
+    private UpstreamCall outgoing(RouteMatch.Forward to, Http2Headers fields, @Nullable HostExchange hosts) {
         Cors cors = to.route().cors();
         RouteConfig.Timeouts timeouts = to.route().config().timeouts();
-        return new UpstreamCall(to.address(), to.target(), to.route().hostHeader(),
+        return new UpstreamCall(to.address(), to.target(), hosts == null ? null : hosts.hostHeader(),
                 cors == null ? null : new BrowserAnswer(cors, fields),
                 timeouts == null ? null : timeouts.head(), figures(to.route()));
     }

@@ -19,6 +19,7 @@ import dev.culvert.relay.upstream.UpstreamProblem;
 import dev.culvert.relay.upstream.UpstreamTls;
 import dev.culvert.relay.upstream.UpstreamTrust;
 import java.net.URI;
+import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,14 +33,17 @@ public final class SingleUpstream implements Relay, AutoCloseable {
 
     private final UpstreamAddress address;
     private final String prefix;
+    private final @Nullable HostExchange hosts;
     private final Upstreams upstreams;
     private final TlsLink tls;
     private final UpstreamFigures allFigures = new UpstreamFigures();
     private final RouteFigures figures = allFigures.of("/");
 
-    private SingleUpstream(UpstreamTemplate to, Upstreams upstreams, TlsLink tls) {
+    private SingleUpstream(UpstreamTemplate to, @Nullable String hostHeader, Upstreams upstreams,
+            TlsLink tls) {
         this.tls = tls;
         this.address = to.address();
+        this.hosts = hostHeader == null ? null : HostExchange.of(address, hostHeader);
         this.prefix = to.prefix();
         this.upstreams = upstreams;
     }
@@ -54,15 +58,44 @@ public final class SingleUpstream implements Relay, AutoCloseable {
 
     /** As {@link #create(URI)}, with other limits. */
     public static SingleUpstream create(URI to, UpstreamLimits limits) {
+        return create(to, limits, new Manner(null, null, false));
+    }
+
+    /**
+     * How the upstream is spoken to.
+     *
+     * @param hostHeader the Host that it sees, or {@code rewrite}; null: the caller's
+     * @param ca the file of authorities that may sign its certificate; null: the system's
+     * @param insecure whether its certificate is not verified
+     */
+    public record Manner(@Nullable String hostHeader, @Nullable Path ca, boolean insecure) {}
+
+    /** As {@link #create(URI)}, in another manner. Reads the file of authorities. */
+    public static SingleUpstream create(URI to, Manner manner) {
+        return create(to, UpstreamLimits.defaults().heads(HEAD_BYTES, HEAD_FIELDS), manner);
+    }
+
+    private static SingleUpstream create(URI to, UpstreamLimits limits, Manner manner) {
         UpstreamTemplate upstream = UpstreamTemplate.of(to);
         TlsLink link = TlsLink.of("upstream", "to", PostQuantum.PREFER);
-        return create(upstream, limits, UpstreamTls.system(upstream.tls(), link), link);
+        UpstreamTls tls = !upstream.tls() || manner.ca == null
+                ? UpstreamTls.system(upstream.tls(), link)
+                : UpstreamTls.inFile(manner.ca, link);
+        if (manner.insecure && upstream.tls()) {
+            tls = UpstreamTls.unverified(link);
+        }
+        return create(upstream, limits, manner.hostHeader, tls, link);
     }
 
     static SingleUpstream create(UpstreamTemplate upstream, UpstreamLimits limits,
             @Nullable UpstreamTls tls, TlsLink link) {
-        return new SingleUpstream(upstream, new Upstreams(limits, UpstreamNames.DNS, UpstreamTrust.of(tls)),
-                link);
+        return create(upstream, limits, null, tls, link);
+    }
+
+    private static SingleUpstream create(UpstreamTemplate upstream, UpstreamLimits limits,
+            @Nullable String hostHeader, @Nullable UpstreamTls tls, TlsLink link) {
+        return new SingleUpstream(upstream, hostHeader,
+                new Upstreams(limits, UpstreamNames.DNS, UpstreamTrust.of(tls)), link);
     }
 
     /** Registers the meters of requests and of TLS with the upstream. */
@@ -80,7 +113,12 @@ public final class SingleUpstream implements Relay, AutoCloseable {
         String path = String.valueOf(request.fields().path());
         // RFC 9110 §7.1: the asterisk form concerns the whole server and has no prefix
         String target = path.equals("*") ? path : prefix + path;
-        return upstreams.open(request, new UpstreamCall(address, target, figures), response);
+        if (hosts == null) {
+            return upstreams.open(request, new UpstreamCall(address, target, figures), response);
+        }
+        return upstreams.open(request,
+                new UpstreamCall(address, target, hosts.hostHeader(), null, null, figures),
+                HostExchangeSink.of(hosts, request, response));
     }
 
     /**

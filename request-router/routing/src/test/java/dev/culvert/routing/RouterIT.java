@@ -91,6 +91,23 @@ class RouterIT {
     }
 
     @Test
+    void originsAndRedirectsFollowARewrittenHost() {
+        var route = new RouteConfig("/x/", "http://x:8080", false, "rewrite", null, null);
+        var config = new RoutingConfig(List.of(route), Policy.refusing(), Map.of("x:8080", at(appProxy)));
+        try (Router own = Router.create(config)) {
+            Asker asker = new Asker(own, loops.group().next()).get("/x/", "origin", "https://caller.example");
+            Peer peer = appProxy.accept();
+
+            assertThat(peer.readHead()).containsIgnoringCase("\r\nhost: x:8080\r\n")
+                    .containsIgnoringCase("\r\norigin: http://x:8080\r\n");
+            peer.write(RawUpstream.head("HTTP/1.1 302 Found", "location: http://x:8080/in",
+                    "content-length: 0"));
+            asker.awaitEnd();
+            assertThat(asker.field("location")).isEqualTo("https://caller.example/in");
+        }
+    }
+
+    @Test
     void theKnownHolesAreClosed() {
         assertThat(asker().get("/webhooks/evil.example%3f/x").awaitProblem().cause())
                 .isEqualTo(Cause.BAD_REQUEST);

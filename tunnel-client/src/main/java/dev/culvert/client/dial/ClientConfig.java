@@ -5,7 +5,9 @@ import dev.culvert.config.HostPort;
 import dev.culvert.config.Setting;
 import dev.culvert.config.UriHost;
 import dev.culvert.relay.tls.TlsConfig;
+import dev.culvert.routing.RouteConfig;
 import dev.culvert.routing.RoutingConfig;
+import dev.culvert.routing.SingleUpstream;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -39,6 +41,9 @@ import org.jspecify.annotations.Nullable;
  * @param accessLog whether each forwarded request is a line of the logger {@code access}
  * @param tls what holds for TLS with the server
  * @param standby what this client does while another one serves its runtime
+ * @param hostHeader the Host that the upstream of {@code to} sees, or {@code rewrite}; null: the caller's
+ * @param upstreamCa the authorities of the upstream of {@code to}; null: the system's
+ * @param insecureUpstream whether the certificate of {@code to} is not verified
  */
 public record ClientConfig(
         @Setting(value = "Addresses of the tunnel server; several are of the same server, tried in order", accepts = "wss://host:port, or a list of them") List<URI> server,
@@ -56,7 +61,10 @@ public record ClientConfig(
         @Setting(value = "Another instance has the runtime: look again after this to twice this, without taking over", byDefault = "30s", accepts = "1s..10m") Duration conflictRetry,
         @Setting(value = "How long a connection takes new streams, give or take a tenth, before another replaces it; its own streams go on, as docs/operations.md says. Below a minute only for tests", byDefault = "2h", accepts = "1s..24h") Duration sessionLife,
         @Setting(value = "Whether each forwarded request is a line of the log, by the logger access; the server has a log of its own", byDefault = "false") boolean accessLog,
-        TlsConfig tls, Standby standby) {
+        TlsConfig tls, Standby standby,
+        @Setting(value = "Host that the upstream of to sees, instead of the caller's; origins, redirects and cookies are exchanged with it", accepts = "rewrite (that of to), or a host as app.internal:3000") @Nullable String hostHeader,
+        @Setting("PEM file of the authorities that sign the certificate of to; left out: the system's") @Nullable Path upstreamCa,
+        @Setting(value = "Whether any certificate of to is accepted: whoever is between the two can read and change what is sent", byDefault = "false") boolean insecureUpstream) {
 
     /** The tunnel's path if an address has none. */
     private static final String TUNNEL_PATH = "/tunnel/v1";
@@ -80,6 +88,21 @@ public record ClientConfig(
         server = server.stream().map(ClientConfig::tunnelAddress).toList();
         checkUpstream("to", to);
         checkUpstream("routerUrl", routerUrl);
+        RouteConfig.checkHostHeader(hostHeader);
+        if (to == null && (hostHeader != null || upstreamCa != null || insecureUpstream)) {
+            throw new ConfigException(
+                    hostHeader != null
+                            ? "hostHeader"
+                            : upstreamCa != null ? "upstreamCa" : "insecureUpstream",
+                    "none without to; routes have hostHeader and tls of their own");
+        }
+        if (insecureUpstream && upstreamCa != null) {
+            throw new ConfigException("insecureUpstream", "only one of insecureUpstream and upstreamCa");
+        }
+        if ((insecureUpstream || upstreamCa != null) && to != null && !"https".equals(to.getScheme())) {
+            throw new ConfigException(upstreamCa != null ? "upstreamCa" : "insecureUpstream",
+                    "none where to is no https:// URL");
+        }
         if ((to != null && routerUrl != null) || (router != null && (to != null || routerUrl != null))) {
             throw new ConfigException("to",
                     "only one of to, router and routerUrl; none for the default routes");
@@ -102,7 +125,8 @@ public record ClientConfig(
             @Nullable URI to, @Nullable URI routerUrl, @Nullable RoutingConfig router, int connections,
             Duration conflictRetry, Duration sessionLife) {
         this(server, serverCa, extraCa, proxy, enrolmentTokenFile, identityDir, null, health, to, routerUrl,
-                router, connections, conflictRetry, sessionLife, false, TlsConfig.usual(), Standby.usual());
+                router, connections, conflictRetry, sessionLife, false, TlsConfig.usual(), Standby.usual(),
+                null, null, false);
     }
 
     /** Returns a copy with other rules of TLS. */
@@ -110,7 +134,7 @@ public record ClientConfig(
         return new ClientConfig(server, serverCa, extraCa, proxy, enrolmentTokenFile, identityDir,
                 identitySecret, health, to, routerUrl, router, connections, conflictRetry, sessionLife,
                 accessLog, rules,
-                standby);
+                standby, hostHeader, upstreamCa, insecureUpstream);
     }
 
     /** Returns a copy that waits, or takes over, in another way. */
@@ -118,7 +142,7 @@ public record ClientConfig(
         return new ClientConfig(server, serverCa, extraCa, proxy, enrolmentTokenFile, identityDir,
                 identitySecret, health, to, routerUrl, router, connections, conflictRetry, sessionLife,
                 accessLog, tls,
-                other);
+                other, hostHeader, upstreamCa, insecureUpstream);
     }
 
     /** Returns a copy that logs each request, or does not. */
@@ -126,7 +150,7 @@ public record ClientConfig(
         return new ClientConfig(server, serverCa, extraCa, proxy, enrolmentTokenFile, identityDir,
                 identitySecret, health, to, routerUrl, router, connections, conflictRetry, sessionLife,
                 logged,
-                tls, standby);
+                tls, standby, hostHeader, upstreamCa, insecureUpstream);
     }
 
     /** Returns a copy with another listener for operators. */
@@ -134,14 +158,26 @@ public record ClientConfig(
         return new ClientConfig(server, serverCa, extraCa, proxy, enrolmentTokenFile, identityDir,
                 identitySecret, other, to, routerUrl, router, connections, conflictRetry, sessionLife,
                 accessLog, tls,
-                standby);
+                standby, hostHeader, upstreamCa, insecureUpstream);
+    }
+
+    /** Returns a copy whose upstream of {@code to} is spoken to in another manner. */
+    public ClientConfig towards(SingleUpstream.Manner manner) {
+        return new ClientConfig(server, serverCa, extraCa, proxy, enrolmentTokenFile, identityDir,
+                identitySecret, health, to, routerUrl, router, connections, conflictRetry, sessionLife,
+                accessLog, tls, standby, manner.hostHeader(), manner.ca(), manner.insecure());
+    }
+
+    /** How the upstream of {@code to} is spoken to. */
+    public SingleUpstream.Manner manner() {
+        return new SingleUpstream.Manner(hostHeader, upstreamCa, insecureUpstream);
     }
 
     /** Returns a copy whose identity is kept by a Kubernetes secret. */
     public ClientConfig with(IdentitySecretName secret) {
         return new ClientConfig(server, serverCa, extraCa, proxy, enrolmentTokenFile, identityDir, secret,
                 health, to, routerUrl, router, connections, conflictRetry, sessionLife, accessLog, tls,
-                standby);
+                standby, hostHeader, upstreamCa, insecureUpstream);
     }
 
     /** A configuration with the default {@code conflictRetry} and {@code sessionLife}. */

@@ -43,7 +43,7 @@ record Upstream(Relay relay, Supplier<byte @Nullable []> announcement, LongSuppl
     static Upstream of(ClientConfig config, RouterAudit audit, Telemetry telemetry, Runnable changed) {
         URI only = config.to() != null ? config.to() : config.routerUrl();
         if (only != null) {
-            SingleUpstream upstream = SingleUpstream.create(only);
+            SingleUpstream upstream = SingleUpstream.create(only, config.manner());
             upstream.shown(telemetry);
             byte[] none = config.to() == null ? null : NOTHING_DURABLE.toJson();
             return new Upstream(upstream, () -> none, upstream::bufferedBytes, upstream::drain,
