@@ -91,12 +91,15 @@ final class ExchangeRecord {
      */
     void end(String runtime, CharSequence requestId, ResponseProgress response, long bytesIn,
             Channel caller) {
+        long nanos = times.totalNanos();
         shared.meters()
-                .end(runtime, response.status(), problem == null ? Hop.UPSTREAM : problem.hop(),
-                        times.totalNanos());
+                .end(runtime, response.status(), problem == null ? Hop.UPSTREAM : problem.hop(), nanos);
         times.end();
         AccessLog log = shared.reporting().accessLog();
         RequestLog requests = shared.reporting().requests();
+        if (requests != null) {
+            requests.traffic().count(runtime, response.status(), problem, nanos);
+        }
         boolean kept = requests != null && requests.keeps(problem);
         if (log == null && !kept) {
             return;

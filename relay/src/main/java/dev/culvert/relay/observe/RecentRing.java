@@ -16,15 +16,22 @@ final class RecentRing {
 
     private final Instant since;
     private final long before;
-    private final @Nullable KeptRequest[] ring = new KeptRequest[MAX_REQUESTS];
+    private final @Nullable KeptRequest[] ring;
+    private final int maxBytes;
     private int oldest;
     private int size;
     private long bytes;
 
-    /** @param before the number of the last request before it */
-    RecentRing(Instant since, long before) {
+    /**
+     * @param before the number of the last request before it
+     * @param requests the maximum number of requests
+     * @param maxBytes the maximum of their bytes
+     */
+    RecentRing(Instant since, long before, int requests, int maxBytes) {
         this.since = since;
         this.before = before;
+        this.ring = new KeptRequest[requests];
+        this.maxBytes = maxBytes;
     }
 
     Instant since() {
@@ -41,13 +48,13 @@ final class RecentRing {
 
     void add(KeptRequest request) {
         bytes += request.bytes();
-        while (size == MAX_REQUESTS || (bytes > MAX_BYTES && size > 0)) {
+        while (size == ring.length || (bytes > maxBytes && size > 0)) {
             bytes -= get(0).bytes();
             ring[oldest] = null;
-            oldest = (oldest + 1) % MAX_REQUESTS;
+            oldest = (oldest + 1) % ring.length;
             size--;
         }
-        ring[(oldest + size) % MAX_REQUESTS] = request;
+        ring[(oldest + size) % ring.length] = request;
         size++;
     }
 
@@ -65,6 +72,6 @@ final class RecentRing {
     }
 
     private KeptRequest get(int index) {
-        return Objects.requireNonNull(ring[(oldest + index) % MAX_REQUESTS]);
+        return Objects.requireNonNull(ring[(oldest + index) % ring.length]);
     }
 }

@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
@@ -15,12 +16,18 @@ import reactor.core.scheduler.Schedulers;
 
 /**
  * Requests that have ended, for operators. Problems are always kept, in a small ring that is shared fairly.
- * All other requests are kept from the first look of an operator until {@link #KEEP} after the last one; at
- * other times they cost one read of a field. Nothing survives the process. Safe for use by any thread.
+ * All other requests are kept from the first look of an operator until {@link #KEEP} after the last one. At
+ * other times the last {@link #LATEST} are kept, of which at most {@link #LATEST_PER_SECOND} end in one
+ * second, so that many requests cost nothing more. Nothing survives the process. Safe for use by any thread.
  */
 public final class RequestLog {
     /** The time for which requests are kept after the last look. */
     public static final Duration KEEP = Duration.ofMinutes(5);
+    /** The number of requests that are kept while nobody looks. */
+    public static final int LATEST = 200;
+    /** The maximum number of those that end in one second. */
+    public static final int LATEST_PER_SECOND = 50;
+    private static final int LATEST_BYTES = 512 << 10;
     /** The maximum length of a page. */
     public static final int MAX_PAGE = 500;
 
@@ -28,6 +35,11 @@ public final class RequestLog {
     private final Scheduler scheduler;
     private final Object lock = new Object();
     private final ProblemRing problems = new ProblemRing();
+    /** The last requests of the time in which nobody looked: older than those of {@link #recent}. */
+    private final RecentRing latest;
+    private final RequestTraffic traffic;
+    private final AtomicInteger taken = new AtomicInteger();
+    private volatile long takenSecond;
     private final List<RequestFeed<?>> feeds = new ArrayList<>();
     private long last;
     private int holders;
@@ -48,24 +60,39 @@ public final class RequestLog {
         this.clock = clock;
         this.scheduler = scheduler;
         this.last = clock.millis() * 1000;
+        this.latest = new RecentRing(clock.instant(), last, LATEST, LATEST_BYTES);
+        this.traffic = new RequestTraffic(clock);
     }
 
-    /** Whether a request with this problem, or without one, is kept now. */
+    /** The counters of all requests, which need no look. */
+    public RequestTraffic traffic() {
+        return traffic;
+    }
+
+    /**
+     * Whether a request with this problem, or without one, is kept now. Call it once for each request,
+     * because it counts those of a second.
+     */
     public boolean keeps(@Nullable Problem problem) {
-        return problem != null || recording;
+        return problem != null || recording || isOneOfFew();
+    }
+
+    /** Of concurrent callers a few more may be let in when a second begins. */
+    private boolean isOneOfFew() {
+        long second = clock.millis() / 1000;
+        if (second != takenSecond) {
+            takenSecond = second;
+            taken.set(0);
+        }
+        return taken.get() < LATEST_PER_SECOND && taken.incrementAndGet() <= LATEST_PER_SECOND;
     }
 
     /** Keeps a request, if {@link #keeps} says so. */
     public void add(EndedRequest request) {
         synchronized (lock) {
             RecentRing ring = recent;
-            if (ring == null && request.problem() == null) {
-                return;
-            }
             var kept = new KeptRequest(++last, request);
-            if (ring != null) {
-                ring.add(kept);
-            }
+            (ring == null ? latest : ring).add(kept);
             if (request.problem() != null) {
                 problems.add(kept);
             }
@@ -84,7 +111,7 @@ public final class RequestLog {
         RecentRing ring;
         synchronized (lock) {
             ring = look();
-            all = ring.since(-1);
+            all = all(ring);
             ofProblems = problems.newestFirst();
         }
         List<KeptRequest> found = new ArrayList<>();
@@ -133,7 +160,7 @@ public final class RequestLog {
         List<KeptRequest> ofProblems;
         List<KeptRequest> all;
         synchronized (lock) {
-            all = look().since(-1);
+            all = all(look());
             ofProblems = problems.newestFirst();
         }
         KeptRequest named = null;
@@ -213,12 +240,19 @@ public final class RequestLog {
         }
     }
 
+    /** All requests of both rings, oldest first. Called with the lock. */
+    private List<KeptRequest> all(RecentRing ring) {
+        List<KeptRequest> all = latest.since(-1);
+        all.addAll(ring.since(-1));
+        return all;
+    }
+
     /** Extends the recording. Called with the lock. */
     private RecentRing look() {
         keepUntil = clock.millis() + KEEP.toMillis();
         RecentRing ring = recent;
         if (ring == null) {
-            ring = new RecentRing(clock.instant(), last);
+            ring = new RecentRing(clock.instant(), last, RecentRing.MAX_REQUESTS, RecentRing.MAX_BYTES);
             recent = ring;
             recording = true;
             var _ = scheduler.schedule(this::endRecording, KEEP.toMillis(), TimeUnit.MILLISECONDS);
@@ -231,6 +265,7 @@ public final class RequestLog {
             long left = keepUntil - clock.millis();
             if (holders == 0 && left <= 0) {
                 recording = false;
+                since(-1).forEach(latest::add);
                 recent = null;
             } else {
                 var _ = scheduler.schedule(this::endRecording, holders > 0 ? KEEP.toMillis() : left,

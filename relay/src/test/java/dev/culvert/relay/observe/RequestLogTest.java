@@ -42,21 +42,56 @@ class RequestLogTest {
         add(FakeRequest.ok("/before"));
         add(FakeRequest.problem("acme/prod", "192.0.2.7", "/problem"));
         assertThat(log.isRecording()).isFalse();
-        assertThat(paths(RequestFilter.ALL)).containsExactly("/problem");
+        assertThat(paths(RequestFilter.ALL)).containsExactly("/problem", "/before");
 
         add(FakeRequest.ok("/1"));
         time.advanceTimeBy(Duration.ofMinutes(4));
         RequestPage page = log.page(RequestFilter.ALL, null, 10);
         assertThat(page.allSince()).isEqualTo("2027-01-01T00:00:00Z");
-        assertThat(page.items()).extracting(RequestRecord::path).containsExactly("/1", "/problem");
+        assertThat(page.items()).extracting(RequestRecord::path).containsExactly("/1", "/problem", "/before");
         time.advanceTimeBy(Duration.ofMinutes(4));
         assertThat(log.isRecording()).isTrue();
         time.advanceTimeBy(Duration.ofMinutes(1));
 
         assertThat(log.isRecording()).isFalse();
         add(FakeRequest.ok("/after"));
-        assertThat(paths(RequestFilter.ALL)).containsExactly("/problem");
+        assertThat(paths(RequestFilter.ALL)).containsExactly("/after", "/1", "/problem", "/before");
         assertThat(log.page(RequestFilter.ALL, null, 10).allSince()).isEqualTo("2027-01-01T00:09:00Z");
+    }
+
+    @Test
+    void theLastTwoHundredAreKeptBeforeTheFirstLook() {
+        for (int i = 0; i < 300; i++) {
+            add(FakeRequest.ok("/" + i));
+            time.advanceTimeBy(Duration.ofMillis(50));
+        }
+        assertThat(log.isRecording()).isFalse();
+
+        assertThat(paths(RequestFilter.ALL)).hasSize(200).startsWith("/299", "/298").endsWith("/100");
+        assertThat(log.find("id of /100")).isNotNull();
+    }
+
+    @Test
+    void ofManyAtOnceFiftyASecondAreKept() {
+        for (int i = 0; i < 10_000; i++) {
+            add(FakeRequest.ok("/" + i));
+        }
+        time.advanceTimeBy(Duration.ofSeconds(1));
+        add(FakeRequest.ok("/later"));
+
+        assertThat(paths(RequestFilter.ALL)).hasSize(51).startsWith("/later", "/49").endsWith("/0");
+    }
+
+    @Test
+    void theNewestStayWhenNobodyLooksAnyMore() {
+        log.page(RequestFilter.ALL, null, 1);
+        for (int i = 0; i < 300; i++) {
+            add(FakeRequest.ok("/" + i));
+        }
+        time.advanceTimeBy(RequestLog.KEEP);
+        assertThat(log.isRecording()).isFalse();
+
+        assertThat(paths(RequestFilter.ALL)).hasSize(200).startsWith("/299").endsWith("/100");
     }
 
     @Test
