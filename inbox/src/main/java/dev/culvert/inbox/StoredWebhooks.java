@@ -8,9 +8,12 @@ import dev.culvert.inbox.model.InboxEvent;
 import dev.culvert.inbox.model.InboxEvent.Kind;
 import dev.culvert.inbox.model.InboxPage;
 import dev.culvert.inbox.model.InboxQuery;
+import dev.culvert.inbox.model.PendingWebhooks;
 import dev.culvert.inbox.model.QueuedWebhook;
+import dev.culvert.inbox.model.SourceBacklog;
 import dev.culvert.inbox.model.SourceKey;
 import dev.culvert.inbox.model.WebhookFilter;
+import dev.culvert.inbox.model.WebhookHead;
 import dev.culvert.inbox.model.WebhookState;
 import dev.culvert.inbox.store.BulkStep;
 import dev.culvert.inbox.store.BulkStep.Deleted;
@@ -90,6 +93,24 @@ public final class StoredWebhooks {
     /** Returns one webhook; empty: none has this id. */
     public Mono<InboxEntry> entry(String id) {
         return reads.entry(id);
+    }
+
+    /** Returns the webhook that waits first, and the number of those that wait; empty: none waits. */
+    public Mono<PendingWebhooks> pending() {
+        return reads.pending();
+    }
+
+    /** Returns the event sources with the most undelivered webhooks. */
+    public Mono<List<SourceBacklog>> backlogs(int limit) {
+        return reads.backlogs(limit);
+    }
+
+    /**
+     * Returns the fields of a webhook and the first bytes of its body, which may hold secrets; empty: it is
+     * gone, or its content is.
+     */
+    public Mono<WebhookHead> head(String id, int most) {
+        return reads.head(id, most);
     }
 
     /**

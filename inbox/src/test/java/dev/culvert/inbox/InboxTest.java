@@ -12,6 +12,9 @@ import dev.culvert.inbox.model.InboxEntry;
 import dev.culvert.inbox.model.InboxEvent;
 import dev.culvert.inbox.model.InboxPage;
 import dev.culvert.inbox.model.InboxQuery;
+import dev.culvert.inbox.model.PendingWebhooks;
+import dev.culvert.inbox.model.SourceBacklog;
+import dev.culvert.inbox.model.WebhookHead;
 import dev.culvert.inbox.model.WebhookState;
 import dev.culvert.inbox.queue.RetrySchedule;
 import dev.culvert.inbox.queue.SourceQueue;
@@ -30,6 +33,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Objects;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 import org.junit.jupiter.api.AfterEach;
@@ -98,6 +102,32 @@ class InboxTest {
 
         assertThat(reply.status()).isEqualTo(404);
         await().until(() -> entry(reply).state() == WebhookState.DEAD);
+    }
+
+    @Test
+    void whatIsNotDeliveredIsKnownBySource() {
+        fixture.runtime.answer(exchange -> exchange.head("404", true));
+        Reply dead = fixture.post(PUSH, "{\"dead\":1}", "x-github-event", "push");
+        await().until(() -> entry(dead).state() == WebhookState.DEAD);
+        StoredWebhooks webhooks = fixture.inbox.webhooks();
+        assertThat(webhooks.pending().blockOptional()).isEmpty();
+
+        SourceBacklog backlog = Objects.requireNonNull(webhooks.backlogs(10).block()).getFirst();
+        WebhookHead head = Objects.requireNonNull(webhooks.head(dead.id(), 4).block());
+
+        assertThat(backlog.dead()).isEqualTo(1);
+        assertThat(backlog.pending()).isZero();
+        assertThat(backlog.deadSince()).isEqualTo(entry(dead).ended());
+        assertThat(new String(head.body(), StandardCharsets.UTF_8)).isEqualTo("{\"de");
+        assertThat(head.size()).isEqualTo(10);
+        assertThat(head.fields().get("x-github-event")).hasToString("push");
+        assertThat(webhooks.head("nope", 4).blockOptional()).isEmpty();
+
+        webhooks.pause(backlog.runtimeId(), backlog.source()).block();
+        webhooks.replay(dead.id()).block();
+        PendingWebhooks pending = Objects.requireNonNull(webhooks.pending().block());
+        assertThat(pending.count()).isEqualTo(1);
+        assertThat(pending.oldest().id()).isEqualTo(dead.id());
     }
 
     @Test

@@ -47,9 +47,7 @@ public final class Assets {
                 .with("culvert.js", "culvert.js", SCRIPT)
                 .with("icon.svg", "icon.svg", "image/svg+xml")
                 .with("htmx.js", JARS + "htmx.org/2.0.10/dist/htmx.min.js", SCRIPT)
-                .with("sse.js", JARS + "htmx-ext-sse/2.2.2/sse.js", SCRIPT)
-                .with("uplot.js", JARS + "uplot/1.6.30/dist/uPlot.iife.min.js", SCRIPT)
-                .with("uplot.css", JARS + "uplot/1.6.30/dist/uPlot.min.css", STYLE);
+                .with("sse.js", JARS + "htmx-ext-sse/2.2.2/sse.js", SCRIPT);
     }
 
     private Assets with(String name, String resource, String mediaType) {

@@ -47,6 +47,7 @@ public final class Site implements EdgeHandler {
      * What a site consists of.
      *
      * @param product the name that titles begin with
+     * @param server what one logs in to, or empty
      * @param hint where a person finds a token
      * @param unencrypted what to do about a listener that does not encrypt, for a person on another machine,
      *     who gets no log-in; null: it encrypts
@@ -56,7 +57,8 @@ public final class Site implements EdgeHandler {
      * @param credentials judges tokens
      * @param clock the time of sessions
      */
-    public record Parts(String product, String hint, @Nullable String unencrypted, List<NavItem> nav,
+    public record Parts(String product, String server, String hint, @Nullable String unencrypted,
+            List<NavItem> nav,
             List<PageRoute> pages, Assets assets, LoginCheck credentials, java.time.Clock clock) {
         public Parts {
             nav = List.copyOf(nav);
@@ -272,7 +274,7 @@ public final class Site implements EdgeHandler {
             String problem) {
         return html(status, new Layout(parts.product(), "Log in", List.of(), "", "/",
                 Theme.of(request.headers()), null, "", parts.assets(),
-                templates.content("login.jte", new LoginForm(to, problem, parts.hint(),
+                templates.content("login.jte", new LoginForm(parts.server(), to, problem, parts.hint(),
                         isOpen(request) ? parts.unencrypted() : null))));
     }
 

@@ -40,7 +40,7 @@ class SiteTest {
     }
 
     private Site site(@Nullable String unencrypted) {
-        return new Site(new Site.Parts("Test", "", unencrypted, List.of(),
+        return new Site(new Site.Parts("Test", "", "", unencrypted, List.of(),
                 List.of(PageRoute.get("/",
                         request -> Mono.just(PageAnswer.View.of("Home", "/", output -> output.writeContent(
                                 "home of " + request.session().user().name()))))),

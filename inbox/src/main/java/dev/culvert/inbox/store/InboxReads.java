@@ -3,13 +3,20 @@ package dev.culvert.inbox.store;
 import dev.culvert.inbox.model.InboxEntry;
 import dev.culvert.inbox.model.InboxPage;
 import dev.culvert.inbox.model.InboxQuery;
+import dev.culvert.inbox.model.PendingWebhooks;
 import dev.culvert.inbox.model.QueuedWebhook;
+import dev.culvert.inbox.model.SourceBacklog;
+import dev.culvert.inbox.model.StoredFields;
 import dev.culvert.inbox.model.WebhookBody;
+import dev.culvert.inbox.model.WebhookHead;
 import dev.culvert.inbox.model.WebhookState;
 import dev.culvert.inbox.queue.DispatchPlan;
 import dev.culvert.inbox.queue.SourceQueue;
 import dev.culvert.store.DatabaseProblem;
 import dev.culvert.store.StoreException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -40,6 +47,17 @@ public final class InboxReads {
     private static final int MAX_ASKED = 100;
     private static final String VIEW = "SELECT seq, id, runtime, source, method, authority, target, size, provider, state,"
             + " begun, next, aside, ordered, outcome, stored, ended, content, unsent, refused FROM webhooks";
+
+    private static final byte[] NOTHING = {};
+    private static final String BACKLOGS = """
+            SELECT runtime, source, sum(CASE state WHEN ? THEN entries ELSE 0 END) AS pending,
+              sum(CASE state WHEN ? THEN entries ELSE 0 END) AS dead,
+              (SELECT stored FROM webhooks w WHERE w.runtime = usage.runtime AND w.source = usage.source
+                AND w.state = ? ORDER BY seq LIMIT 1),
+              (SELECT ended FROM webhooks w WHERE w.runtime = usage.runtime AND w.source = usage.source
+                AND w.state = ? AND ended IS NOT NULL ORDER BY ended LIMIT 1)
+            FROM usage WHERE source <> '' AND state IN (?, ?) AND entries > 0
+            GROUP BY runtime, source ORDER BY pending + dead DESC LIMIT ?""";
 
     private final Path file;
     private final SpoolFolder spool;
@@ -129,6 +147,63 @@ public final class InboxReads {
     /** Loads one entry; empty: it does not exist. */
     public Mono<InboxEntry> entry(String id) {
         return read(operators, from -> from.first(VIEW + " WHERE id = ?", InboxReads::entry, id));
+    }
+
+    /** Loads the webhook that waits first, and the number of those that wait; empty: none waits. */
+    public Mono<PendingWebhooks> pending() {
+        return read(operators, from -> {
+            InboxEntry oldest = from.first(VIEW + " WHERE state = ? ORDER BY seq LIMIT 1", InboxReads::entry,
+                    WebhookState.PENDING.number());
+            return oldest == null
+                    ? null
+                    : new PendingWebhooks(oldest,
+                            Math.max(1,
+                                    from.number("SELECT coalesce(sum(entries), 0) FROM usage"
+                                            + " WHERE source = '' AND state = ?",
+                                            WebhookState.PENDING.number())));
+        });
+    }
+
+    /** Loads the event sources with the most undelivered webhooks. */
+    public Mono<List<SourceBacklog>> backlogs(int limit) {
+        return read(operators, from -> from.list(BACKLOGS, InboxReads::backlog,
+                WebhookState.PENDING.number(), WebhookState.DEAD.number(), WebhookState.PENDING.number(),
+                WebhookState.DEAD.number(), WebhookState.PENDING.number(), WebhookState.DEAD.number(),
+                limit));
+    }
+
+    private static SourceBacklog backlog(ResultSet row) throws SQLException {
+        return new SourceBacklog(row.getString(1), row.getString(2), row.getLong(3), row.getLong(4),
+                moment(row, 5), moment(row, 6));
+    }
+
+    private static @Nullable Instant moment(ResultSet row, int column) throws SQLException {
+        long millis = row.getLong(column);
+        return row.wasNull() ? null : Instant.ofEpochMilli(millis);
+    }
+
+    /**
+     * Loads the fields of a webhook and the first bytes of its body; empty: there is no such webhook, or its
+     * content is not kept any more.
+     */
+    public Mono<WebhookHead> head(String id, int most) {
+        return read(operators,
+                from -> from.first("SELECT fields, substr(body, 1, ?), spool, size FROM contents"
+                        + " JOIN webhooks USING (seq) WHERE id = ?", row -> {
+                            String name = row.getString(3);
+                            byte[] body = name == null ? row.getBytes(2) : beginning(spool.file(name), most);
+                            return new WebhookHead(StoredFields.decode(row.getBytes(1)),
+                                    body == null ? NOTHING : body, row.getLong(4));
+                        }, most, id));
+    }
+
+    /** Nothing if the file is gone. */
+    private static byte[] beginning(Path file, int most) {
+        try (InputStream in = Files.newInputStream(file)) {
+            return in.readNBytes(most);
+        } catch (IOException gone) {
+            return NOTHING;
+        }
     }
 
     /**
