@@ -63,6 +63,17 @@ final class EventsPage {
         }
     }
 
+    /** The events of one webhook that are kept, the newest first. */
+    List<EventRow> of(String webhook) {
+        synchronized (webhooks) {
+            return webhooks.events.stream()
+                    .filter(event -> event instanceof ServerEvent.OfWebhook of
+                            && of.event().id().equals(webhook))
+                    .map(EventRow::of)
+                    .toList();
+        }
+    }
+
     private static boolean isUsual(InboxEvent.Kind kind) {
         return kind == InboxEvent.Kind.STORED || kind == InboxEvent.Kind.DELIVERED;
     }

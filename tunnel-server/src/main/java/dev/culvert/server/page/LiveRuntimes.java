@@ -100,6 +100,9 @@ final class LiveRuntimes {
     private void sample(long tick) {
         if (tick % HISTORY_TICKS == 0) {
             history.sample();
+            if (overview.watch()) {
+                overviewIsOld = true;
+            }
         }
         Collection<String> watched = feed.watched();
         boolean isDue = watched.contains(Overview.TOPIC) && tick % HISTORY_TICKS == 0;

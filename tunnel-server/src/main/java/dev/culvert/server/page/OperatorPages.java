@@ -68,21 +68,24 @@ public final class OperatorPages implements EdgeHandler, AutoCloseable {
         var rows = new RuntimeRows(parts.store(), parts.tunnels(), parts.quotas());
         var history = new FleetHistory(figures);
         var calls = new AdminCalls(api);
-        var overview = new OverviewPage(templates, rows, history, parts.inbox(), feed);
+        var overview = new OverviewPage(templates, rows, history, parts.inbox(), feed,
+                parts.requests().traffic(), parts.clock());
         var requests = new RequestPages(templates, parts.requests(), this::goesOn);
         var runtimePages = new RuntimePages(templates, parts, rows, feed, requests);
         var events = new EventsPage(templates, feed);
         List<PageRoute> pages = new ArrayList<>(overview.routes());
         pages.addAll(runtimePages.routes());
         pages.addAll(new RuntimeActions(templates, runtimePages, calls, feed, server).routes());
-        pages.addAll(new WebhookPages(templates, parts.inbox().webhooks(), parts.store(), calls).routes());
+        pages.addAll(new WebhookPages(templates, parts.inbox().webhooks(), parts.store(), calls, events)
+                .routes());
         pages.addAll(requests.routes());
         pages.addAll(events.routes());
         pages.addAll(new AuditPage(templates, parts.audit()).routes());
         pages.addAll(new ConfigurationPage(templates, configuration).routes());
         pages.add(PageRoute.get("/live", this::live));
         pages.replaceAll(page -> page.translating(OperatorPages::problem));
-        site = new Site(new Site.Parts("Culvert", HINT, plain == null ? null : unencrypted(plain), NAV, pages,
+        site = new Site(new Site.Parts("Culvert", "Tunnel server " + server.get() + ".", HINT,
+                plain == null ? null : unencrypted(plain), NAV, pages,
                 Assets.load(),
                 token -> user(api.access(), token), parts.clock()));
         var runtimes = new LiveRuntimes(templates, rows, history, overview, feed, parts.clock());

@@ -3,13 +3,21 @@ package dev.culvert.server.page;
 import dev.culvert.inbox.Inbox;
 import dev.culvert.inbox.model.InboxEntry;
 import dev.culvert.inbox.model.InboxQuery;
+import dev.culvert.inbox.model.PendingWebhooks;
 import dev.culvert.inbox.model.WebhookState;
+import dev.culvert.relay.observe.RequestTraffic;
+import dev.culvert.server.page.traffic.FailingRuntimes;
+import dev.culvert.server.page.traffic.FailingRuntimes.Failing;
 import dev.culvert.web.LiveFeed;
 import dev.culvert.web.PageAnswer;
 import dev.culvert.web.PageRequest;
 import dev.culvert.web.PageRoute;
 import dev.culvert.web.Templates;
+import java.time.Clock;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
@@ -21,15 +29,25 @@ final class OverviewPage {
     private final FleetHistory history;
     private final Inbox inbox;
     private final LiveFeed feed;
+    private final RequestTraffic traffic;
+    private final FailingRuntimes failing = new FailingRuntimes();
+    private final Clock clock;
+    /** The runtimes that failed when they were last looked at. Used by one thread at a time. */
+    private Set<String> failed = Set.of();
+    /** The pending webhooks, when they were last looked for; null: none. */
+    private volatile @Nullable PendingWebhooks pending;
     /** The newest dead webhook, when it was last looked for; null: none. */
     private volatile @Nullable InboxEntry dead;
 
-    OverviewPage(Templates templates, RuntimeRows rows, FleetHistory history, Inbox inbox, LiveFeed feed) {
+    OverviewPage(Templates templates, RuntimeRows rows, FleetHistory history, Inbox inbox, LiveFeed feed,
+            RequestTraffic traffic, Clock clock) {
         this.templates = templates;
         this.rows = rows;
         this.history = history;
         this.inbox = inbox;
         this.feed = feed;
+        this.traffic = traffic;
+        this.clock = clock;
     }
 
     List<PageRoute> routes() {
@@ -44,16 +62,35 @@ final class OverviewPage {
         }).subscribeOn(Schedulers.boundedElastic()));
     }
 
-    /** Looks for the newest dead webhook. Completes also when the inbox can't be read. */
+    /** Looks for dead and for pending webhooks. Completes also when the inbox can't be read. */
     Mono<Void> look() {
-        return inbox.webhooks()
+        Mono<Void> newestDead = inbox.webhooks()
                 .list(InboxQuery.of(WebhookState.DEAD, 1))
                 .doOnNext(page -> dead = page.entries().isEmpty() ? null : page.entries().getFirst())
-                .onErrorComplete()
                 .then();
+        Mono<Void> oldestPending = inbox.webhooks()
+                .pending()
+                .map(Optional::of)
+                .defaultIfEmpty(Optional.empty())
+                .doOnNext(found -> pending = found.orElse(null))
+                .then();
+        return newestDead.then(oldestPending).onErrorComplete();
+    }
+
+    /** Judges the requests, whether or not somebody looks. Returns whether other runtimes fail than before. */
+    boolean watch() {
+        Set<String> now = new HashSet<>();
+        for (Failing each : failing.look(traffic.byRuntime(FailingRuntimes.SLOTS), clock.instant())) {
+            now.add(each.traffic().runtime());
+        }
+        boolean changed = !now.equals(failed);
+        failed = now;
+        return changed;
     }
 
     Overview now(String live) {
-        return Overview.of(rows, history, inbox.intake().trouble(), dead, live);
+        return Overview.of(rows, history,
+                new Overview.Webhooks(inbox.intake().trouble(), dead, pending),
+                Overview.Requests.of(traffic, failing, clock.instant()), clock.instant(), live);
     }
 }

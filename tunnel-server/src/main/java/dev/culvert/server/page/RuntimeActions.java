@@ -14,6 +14,7 @@ import dev.culvert.web.PageRequest;
 import dev.culvert.web.PageRoute;
 import dev.culvert.web.Templates;
 import io.netty.handler.codec.http.HttpMethod;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -202,8 +203,29 @@ final class RuntimeActions {
         List<String> hosts = Arrays.stream(request.form().text("hosts").split("[\\s,]+", -1))
                 .filter(host -> !host.isEmpty())
                 .toList();
-        return calls.call(request, HttpMethod.PATCH, path(request), Map.of("hosts", hosts))
-                .map(changed -> done(request, "The custom hosts are changed."));
+        return Mono.defer(() -> {
+            List<String> gone = new ArrayList<>(pages.present(request).hosts());
+            gone.removeAll(hosts);
+            boolean asksNothing = gone.isEmpty() || request.form().text("sure").equals("yes")
+                    || !RuntimePages.role(request).covers(AdminRole.ADMIN); // the API refuses it
+            return asksNothing
+                    ? calls.call(request, HttpMethod.PATCH, path(request), Map.of("hosts", hosts))
+                            .map(changed -> done(request, "The custom hosts are changed."))
+                    : Mono.just(askHosts(request, hosts, gone));
+        });
+    }
+
+    /** Callers of a host that is taken away get 404. */
+    private PageAnswer askHosts(PageRequest request, List<String> hosts, List<String> gone) {
+        String runtime = request.segment("account") + "/" + request.segment("name");
+        String path = RuntimePages.LIST + "/" + runtime;
+        String title = "Take hosts away from " + runtime + "?";
+        return PageAnswer.View.of(title, RuntimePages.LIST, templates.content("confirm.jte",
+                new Confirmation(title, String.join(", ", gone) + ": its callers get 404 from then on.",
+                        "Take away", true, path + "/hosts", path,
+                        Map.of("hosts", String.join("\n", hosts), "sure", "yes"),
+                        request.session().csrfToken())))
+                .at(path);
     }
 
     private static PageAnswer done(PageRequest request, String said) {

@@ -42,6 +42,7 @@ final class RuntimeRows {
     }
 
     RuntimeRow of(RegisteredRuntime runtime, List<SessionView> sessions) {
+        int streams = sessions.stream().mapToInt(SessionView::streams).sum();
         return new RuntimeRow(runtime.name(), runtime.host(), state(runtime),
                 sessions.isEmpty() ? tunnels.lostAt(runtime.id()) : since(sessions),
                 sessions.stream()
@@ -49,7 +50,7 @@ final class RuntimeRows {
                         .filter(Double::isFinite)
                         .max()
                         .orElse(Double.NaN),
-                sessions.stream().mapToInt(SessionView::streams).sum(), rate(runtime.id()),
+                streams, rate(runtime.id(), streams),
                 sessions.stream()
                         .map(SessionView::version)
                         .distinct()
@@ -82,9 +83,10 @@ final class RuntimeRows {
         return sessions.stream().map(SessionView::since).min(Instant::compareTo).orElse(null);
     }
 
-    private double rate(String runtimeId) {
+    /** Without a measurement it is 0 if nothing runs, which is true of most runtimes most of the time. */
+    private double rate(String runtimeId, int streams) {
         Sample sample = samples.get(runtimeId);
-        return sample == null ? Double.NaN : sample.rate;
+        return sample != null && Double.isFinite(sample.rate) ? sample.rate : streams == 0 ? 0 : Double.NaN;
     }
 
     /** Measures the rates of some runtimes, and forgets all others. */

@@ -8,6 +8,7 @@ import dev.culvert.handlers.spi.HandlerException.Reason;
 import dev.culvert.inbox.StoredWebhooks;
 import dev.culvert.inbox.model.InboxPage;
 import dev.culvert.inbox.model.InboxQuery;
+import dev.culvert.inbox.model.SourceBacklog;
 import dev.culvert.inbox.model.WebhookState;
 import dev.culvert.server.runtime.InvalidNameException;
 import dev.culvert.server.runtime.RegisteredRuntime;
@@ -23,20 +24,25 @@ import io.netty.handler.codec.http.HttpMethod;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /** The inbox: what is pending, dead and delivered; replays; pauses of event sources. */
 final class WebhookPages {
     private static final int PAGE = 50;
+    private static final int SOURCES = 20;
     private static final String API = "/api/v1/webhooks/";
 
     private final Templates templates;
     private final StoredWebhooks webhooks;
     private final RuntimeStore store;
     private final AdminCalls calls;
+    private final EventsPage events;
 
-    WebhookPages(Templates templates, StoredWebhooks webhooks, RuntimeStore store, AdminCalls calls) {
+    WebhookPages(Templates templates, StoredWebhooks webhooks, RuntimeStore store, AdminCalls calls,
+            EventsPage events) {
+        this.events = events;
         this.templates = templates;
         this.webhooks = webhooks;
         this.store = store;
@@ -52,7 +58,10 @@ final class WebhookPages {
                 PageRoute.post(WebhookList.PATH + "/pause", request -> pause(request, "pause",
                         "Deliveries of this event source are paused. Webhooks are still stored.")),
                 PageRoute.post(WebhookList.PATH + "/resume",
-                        request -> pause(request, "resume", "Deliveries of this event source go on.")));
+                        request -> pause(request, "resume", "Deliveries of this event source go on.")),
+                // behind the paths above, which no id has
+                PageRoute.get(WebhookList.PATH + "/{id}", this::one),
+                PageRoute.get(WebhookList.PATH + "/{id}/replay", this::askReplayOfOne));
     }
 
     /** What a query or a form asks for. */
@@ -142,18 +151,64 @@ final class WebhookPages {
                             wanted.source.isEmpty() ? null : wanted.source, after.isEmpty() ? null : after,
                             PAGE))
                     : Mono.just(new InboxPage(List.of(), null));
-            return page.map(found -> view(request, wanted, found, after, problem));
+            Mono<List<SourceBacklog>> sources = problem.isEmpty() && after.isEmpty()
+                    && wanted.source.isEmpty() && runtime == null
+                            ? webhooks.backlogs(SOURCES)
+                            : Mono.just(List.of());
+            return page.zipWith(sources,
+                    (found, backlogs) -> view(request, wanted, found, backlogs, after, problem));
         });
     }
 
-    private PageAnswer view(PageRequest request, Wanted wanted, InboxPage page, String after,
-            String problem) {
+    private String nameOf(String runtimeId) {
+        RegisteredRuntime runtime = store.byId(runtimeId);
+        return runtime == null ? "" : runtime.name().toString();
+    }
+
+    /** The content is for those who may send it again: it may hold what the provider tells its receivers. */
+    private Mono<PageAnswer> one(PageRequest request) {
+        return Mono.defer(() -> {
+            String id = request.segment("id");
+            boolean mayRead = RuntimePages.role(request).covers(AdminRole.OPERATE);
+            Mono<Optional<WebhookDetail.Content>> content = mayRead
+                    ? webhooks.head(id, WebhookDetail.MOST)
+                            .map(head -> Optional.of(WebhookDetail.Content.of(head)))
+                            .defaultIfEmpty(Optional.empty())
+                    : Mono.just(Optional.empty());
+            return webhooks.entry(id)
+                    .switchIfEmpty(Mono.error(() -> HandlerException.of(Reason.NOT_FOUND,
+                            "There is no such webhook. Delivered ones are kept for a while.")))
+                    .zipWith(content, (entry, found) -> PageAnswer.View.of("Webhook of " + entry.source(),
+                            WebhookList.PATH, templates.content("webhook.jte",
+                                    new WebhookDetail(
+                                            WebhookList.Row.of(entry, nameOf(entry.runtimeId())),
+                                            found.orElse(null), mayRead, mayRead, events.of(id)))));
+        });
+    }
+
+    private Mono<PageAnswer> askReplayOfOne(PageRequest request) {
+        return Mono.fromSupplier(() -> {
+            requireOperator(request);
+            String id = request.segment("id");
+            return question("Replay this webhook?",
+                    "Its event source receives " + id + " again, behind those that wait.", "Replay",
+                    WebhookList.PATH + "/" + RuntimeList.encoded(id) + "/replay",
+                    Wanted.of(request.query()), request);
+        });
+    }
+
+    private PageAnswer view(PageRequest request, Wanted wanted, InboxPage page, List<SourceBacklog> backlogs,
+            String after, String problem) {
         String next = page.next();
         return PageAnswer.View.of("Webhooks", WebhookList.PATH, templates.content("webhooks.jte",
-                new WebhookList(page.entries().stream().map(entry -> {
-                    RegisteredRuntime runtime = store.byId(entry.runtimeId());
-                    return WebhookList.Row.of(entry, runtime == null ? "" : runtime.name().toString());
-                }).toList(), wanted.state, wanted.runtime, wanted.source, problem, !after.isEmpty(),
+                new WebhookList(page.entries()
+                        .stream()
+                        .map(entry -> WebhookList.Row.of(entry, nameOf(entry.runtimeId())))
+                        .toList(),
+                        backlogs.stream()
+                                .map(each -> WebhookList.Source.of(each, nameOf(each.runtimeId())))
+                                .toList(),
+                        wanted.state, wanted.runtime, wanted.source, problem, !after.isEmpty(),
                         next == null ? "" : wanted.path() + "&next=" + RuntimeList.encoded(next),
                         RuntimePages.role(request).covers(AdminRole.OPERATE),
                         request.session().csrfToken())));

@@ -4,11 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.culvert.inbox.model.InboxEntry;
 import dev.culvert.inbox.model.InboxEvent;
+import dev.culvert.inbox.model.SourceBacklog;
+import dev.culvert.inbox.model.WebhookHead;
 import dev.culvert.inbox.model.WebhookState;
 import dev.culvert.server.runtime.RuntimeName;
 import dev.culvert.server.store.AuditEntry;
 import dev.culvert.server.tunnel.ServerEvent;
 import dev.culvert.web.Templates;
+import io.netty.handler.codec.http2.DefaultHttp2Headers;
+import io.netty.handler.codec.http2.Http2Headers;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -57,10 +61,59 @@ class PageTemplatesTest {
         var dead = WebhookList.Row.of(entry(WebhookState.DEAD), "acme/prod");
         var pending = WebhookList.Row.of(entry(WebhookState.PENDING), "acme/prod");
 
-        assertThat(html("webhooks.jte", list(List.of(dead), true))).contains(">Replay</button>",
-                "out of order");
-        assertThat(html("webhooks.jte", list(List.of(pending), true))).doesNotContain(">Replay</button>");
-        assertThat(html("webhooks.jte", list(List.of(dead), false))).doesNotContain("<button title");
+        assertThat(html("webhooks.jte", list(List.of(dead), true))).contains(">Replay</a>",
+                "href=\"/webhooks/", "/replay?state=dead", "data-ask", "out of order");
+        assertThat(html("webhooks.jte", list(List.of(pending), true))).doesNotContain(">Replay</a>");
+        assertThat(html("webhooks.jte", list(List.of(dead), false))).doesNotContain(">Replay</a>");
+    }
+
+    private static WebhookDetail detail(byte[] body, long size) {
+        Http2Headers fields = new DefaultHttp2Headers(false).add("content-type", "application/json")
+                .add("user-agent", HOSTILE)
+                .add("authorization", "Bearer s3cret")
+                .add("x-hub-signature-256", "sha256=s3cret")
+                .add("x-own-token", "s3cret");
+        return new WebhookDetail(WebhookList.Row.of(entry(WebhookState.DEAD), "acme/prod"),
+                WebhookDetail.Content.of(new WebhookHead(fields, body, size)), true, true,
+                List.of(EventRow.of(new ServerEvent.OfWebhook(NOW, null,
+                        new InboxEvent(InboxEvent.Kind.FAILED, "id", "r", HOSTILE, 2, "upstream-refused")))));
+    }
+
+    @Test
+    void aWebhooksPageShowsItsContentWithoutSecrets() {
+        byte[] body = ("{\"a\":\"" + HOSTILE + "\"}\u202e\u0007").getBytes(StandardCharsets.UTF_8);
+        String html = html("webhook.jte", detail(body, 9000));
+
+        assertInert(html);
+        assertThat(html).contains("application/json", "x-hub-signature-256", "not shown: may hold a secret",
+                "The first", "of 8.8 KiB.", "Dead since", "upstream-refused", "2 attempts")
+                .doesNotContain("s3cret", "\u202e", "\u0007");
+    }
+
+    @Test
+    void aWebhooksBodyThatIsNoTextIsNotShown() {
+        assertThat(html("webhook.jte", detail(new byte[]{1, 0, 2}, 3)))
+                .contains("3 B that are no plain text.")
+                .doesNotContain("<pre");
+        assertThat(html("webhook.jte", detail(new byte[0], 0))).contains("It has no body.");
+    }
+
+    @Test
+    void aReaderDoesNotSeeAWebhooksContent() {
+        String html = html("webhook.jte", new WebhookDetail(
+                WebhookList.Row.of(entry(WebhookState.DELIVERED), "acme/prod"), null, false, false,
+                List.of()));
+
+        assertThat(html).contains("of the role <code>operate</code>").doesNotContain(">Replay</a>");
+    }
+
+    @Test
+    void sourcesWithUndeliveredWebhooksAreListed() {
+        var source = WebhookList.Source.of(new SourceBacklog("r", "argo/push", 12, 3, NOW, NOW), "acme/prod");
+
+        assertThat(html("webhooks.jte", new WebhookList(List.of(), List.of(source), "", "", "", "", false, "",
+                false, "token"))).contains("Dead since", ">12</td>", ">3</td>",
+                        "/webhooks?state=&amp;runtime=acme%2Fprod&amp;source=argo%2Fpush");
     }
 
     @Test
@@ -101,9 +154,10 @@ class PageTemplatesTest {
         var trouble = new Trouble(true, "Webhooks: the disk is full", "Look at the disk of dataDir.", "");
 
         assertThat(html("overviewLive.jte",
-                new Overview(List.of(trouble), 0, 0, Map.of(), List.of(), "1-2")))
+                new Overview(List.of(trouble), 0, 0, Map.of(), List.of(), List.of(), List.of(), "1-2")))
                 .contains("the disk is full");
-        assertThat(html("overviewLive.jte", new Overview(List.of(), 0, 0, Map.of(), List.of(), "1-2")))
+        assertThat(html("overviewLive.jte",
+                new Overview(List.of(), 0, 0, Map.of(), List.of(), List.of(), List.of(), "1-2")))
                 .contains("No runtimes yet");
     }
 

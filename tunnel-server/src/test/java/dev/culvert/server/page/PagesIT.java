@@ -3,6 +3,9 @@ package dev.culvert.server.page;
 import static dev.culvert.relay.testing.Results.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.culvert.http.problem.Problem;
+import dev.culvert.http.problem.Problem.Cause;
+import dev.culvert.http.problem.Problem.Hop;
 import dev.culvert.server.AdminServer;
 import dev.culvert.server.page.Visitor.Answer;
 import dev.culvert.server.runtime.RegisteredRuntime;
@@ -17,6 +20,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -292,6 +296,24 @@ class PagesIT {
     }
 
     @Test
+    void idleRuntimeMovesNoBytes() {
+        create("acme", "idle");
+        connect("acme", "idle", "192.0.2.7:4711", "0.1.0");
+        server.tunnels.open.replaceAll(session -> new SessionView(session.id(), session.runtimeId(), 3,
+                "open", session.since(), 0.0125, 0, session.remote(), session.version()));
+        visitor.enter(server.token());
+
+        assertThat(visitor.get("/runtimes").text()).contains(">Bytes/s</th>",
+                "data-label=\"Bytes/s\" class=\"num\">0 B/s</td>");
+        assertThat(visitor.get("/runtimes/acme/idle").text()).contains("0 B/s");
+    }
+
+    @Test
+    void theLoginNamesTheServer() {
+        assertThat(visitor.get("/login").text()).contains("wss://t.example:7443");
+    }
+
+    @Test
     void listIsSearchedSortedAndCutIntoPages() {
         for (int i = 0; i < 60; i++) {
             create("acme", "r" + i);
@@ -325,6 +347,57 @@ class PagesIT {
         server.tunnels.open.clear();
 
         assertThat(visitor.get("/").text()).contains("acme/prod is not connected.", "culvert doctor");
+    }
+
+    private void ended(String runtime, int times, int status, @Nullable Problem problem) {
+        for (int i = 0; i < times; i++) {
+            server.requests.traffic().count(runtime, status, problem, 12_000_000);
+        }
+    }
+
+    @Test
+    void overviewNamesARuntimeWhoseRequestsFail() {
+        create("acme", "prod");
+        create("acme", "fine");
+        connect("acme", "prod", "192.0.2.7:4711", "0.1.0");
+        connect("acme", "fine", "192.0.2.8:4711", "0.1.0");
+        visitor.enter(server.token());
+        ended("acme/fine", 50, 200, null);
+        ended("acme/prod", 30, 200, null);
+        ended("acme/prod", 20, 502,
+                Problem.of(Cause.UPSTREAM_REFUSED, Hop.UPSTREAM, "the upstream refused the connection"));
+        ended("acme/prod", 10, 500, null);
+
+        String page = visitor.get("/").text();
+
+        assertThat(page).contains("acme/prod: 30 of 60 requests (50 %) failed in the last 5 minutes",
+                "Most of them: upstream-refused at upstream (20).",
+                "href=\"/requests?status=5xx&amp;runtime=acme%2Fprod\"")
+                .doesNotContain("Nothing. Every runtime", "acme/fine: ");
+        assertThat(page).containsSubsequence("Requests of the last 5 minutes", ">acme/prod</a>", "50 %",
+                "33 %", "ms", "upstream-refused at upstream", ">acme/fine</a>", "0 %");
+    }
+
+    @Test
+    void overviewNamesAServiceThatAnswersWithErrors() {
+        create("acme", "prod");
+        connect("acme", "prod", "192.0.2.7:4711", "0.1.0");
+        visitor.enter(server.token());
+        ended("acme/prod", 20, 500, null);
+
+        assertThat(visitor.get("/").text()).contains("acme/prod: 20 of 20 requests (100 %) failed",
+                "Most of them: answers of the upstream (20).", "look at its log");
+    }
+
+    @Test
+    void overviewNamesARuntimeThatIsCalledButNeverConnected() {
+        create("acme", "prod");
+        visitor.enter(server.token());
+        assertThat(visitor.get("/").text()).contains("Nothing. Every runtime");
+        ended("acme/prod", 1, 503, Problem.of(Cause.NO_TUNNEL, Hop.TUNNEL, "not connected"));
+
+        assertThat(visitor.get("/").text())
+                .contains("acme/prod never connected, but is called: 1 request in the last 15 minutes.");
     }
 
     @Test

@@ -226,7 +226,13 @@ class RuntimeActionsIT {
         act(PROD + "/hosts", Map.of("hosts", "a.example\n b.example\r\n"));
 
         assertThat(prod().hosts()).containsExactly("a.example", "b.example");
-        assertThat(act(PROD + "/hosts", Map.of("hosts", "<script>")).status()).isEqualTo(400);
+        assertThat(act(PROD + "/hosts", Map.of("hosts", "b.example <script>\n a.example")).status())
+                .isEqualTo(400);
+        assertThat(act(PROD + "/hosts", Map.of("hosts", "b.example")).text()).contains("id=\"confirm\"",
+                "a.example: its callers get 404", "name=\"sure\" value=\"yes\"");
+        assertThat(prod().hosts()).containsExactly("a.example", "b.example");
+        act(PROD + "/hosts", Map.of("hosts", "b.example", "sure", "yes"));
+        assertThat(prod().hosts()).containsExactly("b.example");
     }
 
     @Test
@@ -253,6 +259,9 @@ class RuntimeActionsIT {
                 "Replay all dead webhooks of argo/push", "0 webhooks are sent again");
         assertThat(visitor.get("/webhooks/pause" + query).text()).contains("id=\"confirm\"",
                 "Pause argo/push of acme/prod?");
+        assertThat(visitor.get("/webhooks/wh_1/replay").text()).contains("id=\"confirm\"",
+                "Replay this webhook?", "action=\"/webhooks/wh_1/replay\"");
+        assertThat(visitor.get("/webhooks/wh_1").status()).isEqualTo(404);
         act("/webhooks/pause", Map.of("runtime", "acme/prod", "source", "argo/push"));
         assertThat(lastAudit()).contains("webhooks paused");
         assertThat(act("/webhooks/replay", Map.of("runtime", "acme/prod", "source", "argo/push"))

@@ -53,6 +53,9 @@ public record RequestDetail(RequestLine line, Waterfall waterfall, ProblemGuide.
     /** Where the time went, in one sentence. */
     public String verdict() {
         Waterfall.Bar longest = waterfall.longest();
+        if (longest == null && Waterfall.isRefusal(request())) {
+            return "The gateway answered in place of the service, after " + waterfall.total() + ".";
+        }
         return longest == null
                 ? ""
                 : "Most of it, " + longest.percent() + " or " + longest.time() + ": " + longest.hop() + ", "

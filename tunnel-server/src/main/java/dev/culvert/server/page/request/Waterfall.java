@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record Waterfall(List<Bar> bars, String total) {
     private static final double MICROS = 1e6;
+    private static final String REFUSAL = "Refusal";
     /** A bar stays visible. */
     private static final double MIN_PERCENT = 0.4;
 
@@ -44,12 +45,26 @@ public record Waterfall(List<Bar> bars, String total) {
         bars.add("Router", "router", "route, pool, name and dial in the cluster", request.routerMicros());
         bars.add("Upstream", "upstream", "until the service sent the head of its response",
                 request.upstreamMicros());
-        bars.add("Response", "", "from its head to its last byte", bars.rest());
+        if (isRefusal(request)) {
+            bars.add(REFUSAL, "", "the gateway answered in place of the service", bars.rest());
+        } else {
+            bars.add("Response", "", "from its head to its last byte", bars.rest());
+        }
         return new Waterfall(List.copyOf(bars.all), seconds(request.totalMicros()));
     }
 
-    /** The hop that took the most; null: nothing took time. */
+    /** Whether the gateway's problem was the whole answer. */
+    static boolean isRefusal(RequestRecord request) {
+        return request.cause() != null && request.end().equals("complete");
+    }
+
+    /** The hop that took the most; null: nothing took time, or a refusal did. */
     public @Nullable Bar longest() {
+        Bar longest = longestBar();
+        return longest == null || longest.hop.equals(REFUSAL) ? null : longest;
+    }
+
+    private @Nullable Bar longestBar() {
         return bars.stream()
                 .filter(bar -> !bar.tone.equals("part"))
                 .max(Comparator.comparingLong(Bar::micros))

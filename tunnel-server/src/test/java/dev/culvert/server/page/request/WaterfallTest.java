@@ -2,6 +2,7 @@ package dev.culvert.server.page.request;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.culvert.relay.observe.RequestRecord;
 import org.junit.jupiter.api.Test;
 
 class WaterfallTest {
@@ -30,6 +31,18 @@ class WaterfallTest {
         assertThat(of("router", 100, 100, 0, 0, 0, 0, 0).bars()).extracting(Waterfall.Bar::hop)
                 .containsExactly("Queue", "Router");
         assertThat(of("router", 100, 100, 0, 0, 0, 0, 0).bars().getLast().tone()).isEqualTo("bad");
+    }
+
+    @Test
+    void aRefusalIsNoLongResponse() {
+        RequestRecord refused = RequestTexts.of("GET", "a.example", "/", "edge", new long[6], 36);
+
+        assertThat(new RequestLine(refused).mostly()).isEmpty();
+        assertThat(Waterfall.of(refused).bars()).extracting(Waterfall.Bar::hop)
+                .containsExactly("Queue",
+                        "Refusal");
+        assertThat(RequestDetail.of(refused, ProblemGuide.load()).verdict())
+                .isEqualTo("The gateway answered in place of the service, after 36 µs.");
     }
 
     @Test
