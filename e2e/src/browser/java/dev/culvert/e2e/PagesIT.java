@@ -252,10 +252,48 @@ class PagesIT {
             Browser.logIn(page, platform.adminToken(), "/webhooks?state=delivered");
             int before = RECEIVED.get();
 
-            activate(page, page.getByRole(AriaRole.BUTTON, named("Replay")).first(), byMouse);
+            activate(page, page.getByText("Replay", new Page.GetByTextOptions().setExact(true)).first(), byMouse);
+            activate(page, page.getByRole(AriaRole.DIALOG).getByRole(AriaRole.BUTTON), byMouse);
 
             assertThat(page.getByRole(AriaRole.STATUS)).isVisible();
             Awaitility.await().until(() -> RECEIVED.get() == before + 1);
+        });
+    }
+
+    @Test
+    void theOverviewNamesWhatFails() throws Throwable {
+        browser.quiet(() -> {
+            platform.connect("acme", "failing", URI.create("http://" + HostPort.of(
+                    (InetSocketAddress) eventSource.address())));
+            platform.connect("acme", "refused", NOWHERE);
+            for (int i = 0; i < 30; i++) {
+                platform.caller("acme", "failing").get().uri("/").responseContent().blockLast();
+                platform.caller("acme", "refused").get().uri("/").responseContent().blockLast();
+            }
+            Page page = browser.open(origin(), 1280, ColorScheme.LIGHT);
+            Browser.logIn(page, platform.adminToken(), "/");
+
+            assertThat(page.locator(".troubles")).containsText("acme/refused: 30 of 30 requests (100 %) failed");
+            assertThat(page.locator(".troubles")).containsText("upstream-refused at upstream (30)");
+            assertThat(row(page, "acme/failing")).containsText("0 %");
+            assertThat(row(page, "acme/refused")).containsText("100 %");
+            page.screenshot(new Page.ScreenshotOptions().setFullPage(true)
+                    .setPath(SCREENSHOTS.resolve("overview-failing.png")));
+        });
+    }
+
+    @Test
+    void fiftyRuntimesAreReadOnATelephone() throws Throwable {
+        browser.quiet(() -> {
+            for (int i = 0; i < 50; i++) {
+                platform.createRuntime("many", "r" + i);
+            }
+            Page page = browser.open(origin(), 390, ColorScheme.LIGHT);
+            Browser.logIn(page, platform.adminToken(), "/runtimes?q=many");
+
+            assertThat(page.locator("tbody tr")).hasCount(50);
+            int height = ((Number) page.evaluate("document.documentElement.scrollHeight")).intValue();
+            org.assertj.core.api.Assertions.assertThat(height).isLessThan(5500);
         });
     }
 
