@@ -90,7 +90,7 @@ public final class RequestTraffic {
         return sum(slot(), slots, seconds(slots));
     }
 
-    /** All runtimes together over time, one summary a slot, the oldest first. The current slot is left out. */
+    /** All runtimes together, one summary a slot, the oldest first. The current slot is left out. */
     public List<TrafficSummary> history() {
         long now = slot();
         List<TrafficSummary> found = new ArrayList<>();
@@ -111,7 +111,7 @@ public final class RequestTraffic {
         return clock.millis() / SLOT.toMillis();
     }
 
-    /** The time that the last slots have counted: the current one has only begun, and so has a new process. */
+    /** The time that the last slots have counted: the current one has only begun. */
     private double seconds(int slots) {
         long now = clock.millis();
         long from = Math.max(began, (now / SLOT.toMillis() - slots + 1) * SLOT.toMillis());

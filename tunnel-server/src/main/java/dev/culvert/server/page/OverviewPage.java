@@ -77,7 +77,7 @@ final class OverviewPage {
         return newestDead.then(oldestPending).onErrorComplete();
     }
 
-    /** Judges the requests, whether or not somebody looks. Returns whether other runtimes fail than before. */
+    /** Judges the requests also while nobody looks. Returns whether other runtimes fail than before. */
     boolean watch() {
         Set<String> now = new HashSet<>();
         for (Failing each : failing.look(traffic.byRuntime(FailingRuntimes.SLOTS), clock.instant())) {
