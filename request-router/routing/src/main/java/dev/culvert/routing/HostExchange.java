@@ -1,14 +1,12 @@
 package dev.culvert.routing;
 
-import dev.culvert.http.net.HostAddresses;
 import dev.culvert.relay.upstream.UpstreamAddress;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.util.AsciiString;
-import io.netty.util.NetUtil;
-import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,6 +24,8 @@ final class HostExchange {
     private static final AsciiString ALLOW_ORIGIN = AsciiString.cached("access-control-allow-origin");
     private static final List<AsciiString> LOCATIONS = List.of(AsciiString.cached("location"),
             AsciiString.cached("content-location"));
+
+    private static final Set<String> LOOPBACK = Set.of("localhost", "127.0.0.1", "[::1]");
 
     private final String hostHeader;
     private final UrlOrigin own;
@@ -94,7 +94,7 @@ final class HostExchange {
             back(head, name, outer);
         }
         back(head, ALLOW_ORIGIN, outer);
-        cookies(head);
+        cookies(head, outer);
     }
 
     private void back(Http2Headers head, AsciiString name, UrlOrigin outer) {
@@ -117,10 +117,7 @@ final class HostExchange {
     }
 
     private static boolean isLoopback(UrlOrigin origin) {
-        String host = origin.host();
-        InetAddress literal = NetUtil.createInetAddressFromIpAddressString(
-                host.startsWith("[") ? host.substring(1, host.length() - 1) : host);
-        return literal == null ? HostAddresses.loopback(host) != null : literal.isLoopbackAddress();
+        return LOOPBACK.contains(origin.host());
     }
 
     private static @Nullable String replaced(String url, UrlOrigin from, UrlOrigin to) {
@@ -128,7 +125,7 @@ final class HostExchange {
     }
 
     /** Browsers refuse a cookie for the upstream's own domain: it becomes one of the public host. */
-    private void cookies(Http2Headers head) {
+    private void cookies(Http2Headers head, UrlOrigin outer) {
         List<CharSequence> all = head.getAll(SET_COOKIE);
         if (all.isEmpty()) {
             return;
@@ -136,7 +133,7 @@ final class HostExchange {
         var changed = new ArrayList<CharSequence>(all.size());
         boolean some = false;
         for (CharSequence cookie : all) {
-            CharSequence without = withoutOwnDomain(cookie);
+            CharSequence without = withoutOwnDomain(cookie, outer);
             some |= without.length() < cookie.length();
             changed.add(without);
         }
@@ -145,7 +142,7 @@ final class HostExchange {
         }
     }
 
-    private CharSequence withoutOwnDomain(CharSequence cookie) {
+    private CharSequence withoutOwnDomain(CharSequence cookie, UrlOrigin outer) {
         if (AsciiString.indexOfIgnoreCase(cookie, "domain", 0) < 0) {
             return cookie;
         }
@@ -155,7 +152,7 @@ final class HostExchange {
             int equals = part.indexOf('=');
             boolean domain = !kept.isEmpty() && equals > 0
                     && part.substring(0, equals).strip().equalsIgnoreCase("domain");
-            if (domain && isOwnDomain(part.substring(equals + 1).strip())) {
+            if (domain && isOwnDomain(part.substring(equals + 1).strip(), outer)) {
                 some = true;
             } else {
                 kept.add(part);
@@ -164,9 +161,14 @@ final class HostExchange {
         return some ? String.join(";", kept) : cookie;
     }
 
-    private boolean isOwnDomain(String value) {
+    /** Whether browsers take a domain from the upstream's own host, and not from the public one. */
+    private boolean isOwnDomain(String value, UrlOrigin outer) {
         String domain = (value.startsWith(".") ? value.substring(1) : value).toLowerCase(Locale.ROOT);
-        return !domain.isEmpty() && (own.host().equals(domain) || own.host().endsWith("." + domain)
-                || dialled.host().equals(domain));
+        return !domain.isEmpty() && !isWithin(outer.host(), domain)
+                && (isWithin(own.host(), domain) || dialled.host().equals(domain));
+    }
+
+    private static boolean isWithin(String host, String domain) {
+        return host.equals(domain) || host.endsWith("." + domain);
     }
 }

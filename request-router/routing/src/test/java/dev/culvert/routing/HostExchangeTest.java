@@ -87,11 +87,11 @@ class HostExchangeTest {
 
         Http2Headers head = answered(hosts, "set-cookie", "a=1; Domain=app.internal.example; Path=/",
                 "set-cookie", "b=2; domain=.internal.example", "set-cookie", "c=domain; Path=/; Domain=other",
-                "set-cookie", "domain=app.internal.example");
+                "set-cookie", "domain=app.internal.example", "set-cookie", "d=4; Domain=example");
 
         assertThat(head.getAll("set-cookie")).map(Object::toString)
                 .containsExactly("a=1; Path=/", "b=2", "c=domain; Path=/; Domain=other",
-                        "domain=app.internal.example");
+                        "domain=app.internal.example", "d=4; Domain=example");
         assertThat(answered(hosts, "location", "https://app.internal.example/x").get("location"))
                 .hasToString("https://" + PUBLIC + "/x");
     }
