@@ -124,8 +124,8 @@ class ErrorTableIT {
                 REACHED.countDown();
                 return; // open until the other side closes it
             }
-            if (text.contains("via: ")) {
-                via = text.substring(text.indexOf("via: "), text.indexOf("\r\n", text.indexOf("via: ")));
+            if (text.contains("Via: ")) {
+                via = text.substring(text.indexOf("Via: "), text.indexOf("\r\n", text.indexOf("Via: ")));
             }
             String answer = text.contains(" /odd/ok")
                     ? "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"

@@ -5,6 +5,7 @@ import io.netty.util.AsciiString;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,7 +28,8 @@ public final class FieldLines {
     public static final int MAX_KEPT_BYTES = 12 * 1024;
     private static final int MAX_LINES = 64;
     /** What a line takes beside its octets: an object, two texts, three headers of arrays, the place. */
-    private static final int LINE_BYTES = 160;
+    private static final int LINE_BYTES = 168;
+    private static final int SPELLING_BYTES = 32;
 
     private static final AsciiString KEEP_ALIVE = AsciiString.cached("keep-alive");
     private static final Map<AsciiString, Use> USES = Map.ofEntries(
@@ -56,21 +58,30 @@ public final class FieldLines {
         final AsciiString name;
         final AsciiString value;
         final Use use;
+        /** The name as it was written, on {@link #bytes}; null: in canonical spelling. */
+        final @Nullable AsciiString written;
+        final boolean isLowerCase;
 
         Line(byte[] bytes, AsciiString name, AsciiString value, Use use) {
             this.bytes = bytes;
             this.name = name;
+            AsciiString view = new AsciiString(bytes, 0, name.length(), false);
+            this.isLowerCase = name.equals(view);
+            this.written = CanonicalName.unless(isLowerCase ? name : view, name);
             this.value = value;
             this.use = use;
         }
 
         int cost() {
-            return LINE_BYTES + bytes.length + name.length();
+            return LINE_BYTES + (written == null || isLowerCase ? 0 : SPELLING_BYTES) + bytes.length
+                    + name.length();
         }
     }
 
     private final @Nullable Line[] lines = new Line[MAX_LINES];
     private int count;
+    private boolean unusuallySpelled;
+    private boolean lowerCase;
     private int kept;
     private @Nullable AsciiString host;
     private @Nullable AsciiString length;
@@ -87,6 +98,8 @@ public final class FieldLines {
      */
     public int read(byte[] head, int from, int to) {
         count = 0;
+        unusuallySpelled = false;
+        lowerCase = true;
         host = null;
         length = null;
         keepAlive = null;
@@ -182,6 +195,10 @@ public final class FieldLines {
 
     /** Notes a line. Returns false if it makes the head unusual. */
     private boolean takes(Line line) {
+        if (isForwarded(line)) {
+            unusuallySpelled |= line.written != null;
+            lowerCase &= line.isLowerCase;
+        }
         return switch (line.use) {
             case FORWARDED -> true;
             case HOST -> {
@@ -224,11 +241,47 @@ public final class FieldLines {
         return keepAlive;
     }
 
+    /** Whether all names, but those of {@code Host} and of this hop, are in lower case. */
+    public boolean isLowerCase() {
+        return unusuallySpelled && lowerCase;
+    }
+
+    /** Whether one of these names is not in canonical spelling. */
+    public boolean isUnusuallySpelled() {
+        return unusuallySpelled;
+    }
+
+    /**
+     * Gives the names, as they were written, whose first line is not in canonical spelling. Those of {@code
+     * Host} and of this hop are left out.
+     */
+    public void spellings(Consumer<AsciiString> to) {
+        for (int i = 0; i < count; i++) {
+            Line line = Objects.requireNonNull(lines[i]);
+            if (line.written != null && isForwarded(line) && isFirst(i, line.name)) {
+                to.accept(line.written);
+            }
+        }
+    }
+
+    private boolean isFirst(int place, AsciiString name) {
+        for (int i = 0; i < place; i++) {
+            if (Objects.requireNonNull(lines[i]).name.equals(name)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static boolean isForwarded(Line line) {
+        return line.use == Use.FORWARDED || line.use == Use.LENGTH;
+    }
+
     /** Adds the lines, but those of {@code Host} and of this hop. Names are in lower case. */
     public void addTo(Http2Headers fields) {
         for (int i = 0; i < count; i++) {
             Line line = Objects.requireNonNull(lines[i]);
-            if (line.use == Use.FORWARDED || line.use == Use.LENGTH) {
+            if (isForwarded(line)) {
                 fields.add(line.name, line.value);
             }
         }

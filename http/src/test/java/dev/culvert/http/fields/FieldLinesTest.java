@@ -51,6 +51,30 @@ class FieldLinesTest {
         assertThat(lines.count()).isEqualTo(6);
     }
 
+    private List<String> spellings() {
+        List<String> names = new ArrayList<>();
+        lines.spellings(name -> names.add(name.toString()));
+        return names;
+    }
+
+    @Test
+    void spellingsAreNotedThatAreNotCanonical() {
+        read("host: a\r\nX-Custom-ID: 1\r\nAccept: x\r\nx-custom-id: 2\r\nx-MiXeD: 3\r\n\r\n");
+        assertThat(spellings()).containsExactly("X-Custom-ID", "x-MiXeD");
+        assertThat(lines.isUnusuallySpelled()).isTrue();
+        assertThat(lines.isLowerCase()).isFalse();
+
+        read("host: a\r\nX-Custom-Id: 1\r\nX-CUSTOM-ID: 2\r\n\r\n");
+        assertThat(spellings()).isEmpty();
+
+        read("host: a\r\nAccept: x\r\n\r\n");
+        assertThat(lines.isUnusuallySpelled()).isFalse();
+        assertThat(lines.isLowerCase()).isFalse();
+
+        read("Host: a\r\naccept: x\r\nx-custom-id: 2\r\n\r\n");
+        assertThat(lines.isLowerCase()).isTrue();
+    }
+
     @Test
     void linesThatRepeatThoseOfTheLastHeadAreTheSameObjects() {
         read("Host: a\r\nAccept: x\r\nUser-Agent: y\r\n\r\n");

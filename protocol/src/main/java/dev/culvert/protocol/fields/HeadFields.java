@@ -34,6 +34,7 @@ public final class HeadFields extends TypedFields {
     private int pseudo;
     /** A bit for each name that was added; a name whose bit is missing is not here. */
     private long bits;
+    private @Nullable Spellings spellings;
 
     /** @param room for fields without growing */
     public HeadFields(int room) {
@@ -61,6 +62,52 @@ public final class HeadFields extends TypedFields {
     @Override
     public boolean isEmpty() {
         return size == 0;
+    }
+
+    // ---- spelling ----
+
+    /** How HTTP/1.1 wrote the names; null: all in canonical spelling. */
+    public @Nullable Spellings spellings() {
+        return spellings;
+    }
+
+    /**
+     * Notes how HTTP/1.1 wrote a name that is not in canonical spelling. The name itself is added in lower
+     * case.
+     */
+    public void spell(AsciiString written) {
+        if (spellings == null) {
+            spellings = new Spellings();
+        }
+        if (spellings != Spellings.LOWER) {
+            spellings.add(written);
+        }
+    }
+
+    /** Notes that HTTP/1.1 wrote all names in lower case. */
+    public void spellLower() {
+        spellings = Spellings.LOWER;
+    }
+
+    void spell(Spellings more) {
+        if (more == Spellings.LOWER || spellings == Spellings.LOWER) {
+            spellings = Spellings.LOWER;
+            return;
+        }
+        if (spellings == null) {
+            spellings = new Spellings();
+        }
+        spellings.addAll(more);
+    }
+
+    /** Returns the number of the first regular field of this name in any case; -1: there is none. */
+    int numberOf(AsciiString name) {
+        for (int i = pseudo; i < size; i++) {
+            if (names[i].hashCode() == name.hashCode() && names[i].contentEqualsIgnoreCase(name)) {
+                return i;
+            }
+        }
+        return -1;
     }
 
     // ---- looking up ----
@@ -250,6 +297,9 @@ public final class HeadFields extends TypedFields {
         for (Map.Entry<? extends CharSequence, ? extends CharSequence> field : other) {
             add(field.getKey(), field.getValue());
         }
+        if (other instanceof HeadFields own && own.spellings != null) {
+            spell(own.spellings);
+        }
         return this;
     }
 
@@ -336,6 +386,7 @@ public final class HeadFields extends TypedFields {
         size = 0;
         pseudo = 0;
         bits = 0;
+        spellings = null;
         return this;
     }
 

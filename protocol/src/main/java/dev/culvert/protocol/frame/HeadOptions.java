@@ -1,6 +1,7 @@
 package dev.culvert.protocol.frame;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -10,12 +11,13 @@ import org.jspecify.annotations.Nullable;
  * @param deadlineMillis the time for which the caller still waits, or 0 for no deadline
  * @param delivery the webhook delivery of this request, or null
  * @param times the time spent so far, or null
+ * @param spelling how HTTP/1.1 wrote the names of the head, at most 255 bytes of §5.2, or null
  * @param supported false if a received list had a required option that this version does not know
  */
 public record HeadOptions(int window, int deadlineMillis, @Nullable Delivery delivery, @Nullable Times times,
-        boolean supported) {
+        @Nullable AsciiString spelling, boolean supported) {
     /** No options. */
-    public static final HeadOptions NONE = new HeadOptions(0, 0, null, null, true);
+    public static final HeadOptions NONE = new HeadOptions(0, 0, null, null, null, true);
 
     /** The maximum stream window: 16 MiB (docs/protocol.md §6). */
     static final int MAX_WINDOW = 16 << 20;
@@ -24,12 +26,19 @@ public record HeadOptions(int window, int deadlineMillis, @Nullable Delivery del
     private static final int DEADLINE = 0x02;
     private static final int DELIVERY = 0x03;
     private static final int TIMES = 0x84;
+    private static final int SPELLING = 0x85;
 
     /** A webhook delivery: its 128-bit id and the number of the attempt, starting at 1. */
     public record Delivery(long idHigh, long idLow, int attempt) {}
 
     /** Microseconds spent in the client, the router and the upstream. */
     public record Times(int clientMicros, int routerMicros, int upstreamMicros) {}
+
+    /** Options without a spelling. */
+    public HeadOptions(int window, int deadlineMillis, @Nullable Delivery delivery, @Nullable Times times,
+            boolean supported) {
+        this(window, deadlineMillis, delivery, times, null, supported);
+    }
 
     /** Options with only a receive window, in bytes. */
     public static HeadOptions window(int bytes) {
@@ -39,6 +48,11 @@ public record HeadOptions(int window, int deadlineMillis, @Nullable Delivery del
     /** Options with only the time spent. */
     public static HeadOptions times(Times spent) {
         return new HeadOptions(0, 0, null, spent, true);
+    }
+
+    /** These options with a spelling. */
+    public HeadOptions withSpelling(AsciiString note) {
+        return new HeadOptions(window, deadlineMillis, delivery, times, note, supported);
     }
 
     void encode(ByteBuf out) {
@@ -64,6 +78,10 @@ public record HeadOptions(int window, int deadlineMillis, @Nullable Delivery del
                     .writeInt(times.routerMicros)
                     .writeInt(times.upstreamMicros);
         }
+        if (spelling != null) {
+            out.writeByte(SPELLING).writeByte(spelling.length());
+            out.writeBytes(spelling.array(), spelling.arrayOffset(), spelling.length());
+        }
         out.setShort(lengthAt, out.writerIndex() - lengthAt - 2);
     }
 
@@ -84,6 +102,7 @@ public record HeadOptions(int window, int deadlineMillis, @Nullable Delivery del
         int deadline = 0;
         Delivery delivery = null;
         Times times = null;
+        AsciiString spelling = null;
         boolean supported = true;
         while (in.readerIndex() < end) {
             int tag = in.readUnsignedByte();
@@ -98,11 +117,18 @@ public record HeadOptions(int window, int deadlineMillis, @Nullable Delivery del
                 case DELIVERY -> delivery = new Delivery(sized(in, size, 18).readLong(), in.readLong(),
                         in.readUnsignedShort());
                 case TIMES -> times = new Times(sized(in, size, 12).readInt(), in.readInt(), in.readInt());
+                case SPELLING -> spelling = bytes(in, size);
                 default -> supported &= tag >= 0x80;
             }
             in.readerIndex(next);
         }
-        return new HeadOptions(window, deadline, delivery, times, supported);
+        return new HeadOptions(window, deadline, delivery, times, spelling, supported);
+    }
+
+    private static AsciiString bytes(ByteBuf in, int size) {
+        byte[] bytes = new byte[size];
+        in.readBytes(bytes);
+        return new AsciiString(bytes, false);
     }
 
     private static ByteBuf sized(ByteBuf in, int size, int expected) {

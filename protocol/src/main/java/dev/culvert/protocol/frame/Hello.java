@@ -54,6 +54,9 @@ public record Hello(int minVersion, int maxVersion, long capabilities, long inst
     /** The capability of instances that wait while another one owns the runtime. */
     public static final long STANDBY = 32;
 
+    /** The capability of names' spellings beside heads by slots, which both sides of this version have. */
+    public static final long SPELLING = 64;
+
     /** The maximum software name in bytes of UTF-8. */
     static final int MAX_SOFTWARE = 100;
 

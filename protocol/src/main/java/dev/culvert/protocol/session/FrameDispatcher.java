@@ -140,7 +140,8 @@ final class FrameDispatcher {
                             + session.local.maxVersion() + ")");
         }
         session.peer = hello;
-        session.outbox.peerAccepts(hello.limits(), session.bothCan(Hello.SLOTS));
+        session.outbox.peerAccepts(hello.limits(), session.bothCan(Hello.SLOTS),
+                session.bothCan(Hello.SPELLING));
         if (session.role == Role.CLIENT) {
             Hello answer = session.local.withVersion(version);
             session.outbox.control(new Frame.OpeningHello(

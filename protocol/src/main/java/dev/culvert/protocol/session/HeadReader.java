@@ -85,8 +85,9 @@ final class HeadReader {
         if (whole.readableBytes() > maxBytes) {
             throw ProtocolException.session(ErrorCode.HEAD_TOO_LARGE, "a head over " + maxBytes + " bytes");
         }
-        return new Whole(frame.streamId(), frame.flags(), frame.kind(), frame.options(),
-                heads.decode(frame.streamId(), whole));
+        Http2Headers fields = heads.decode(frame.streamId(), whole);
+        heads.spell(fields, frame.options().spelling());
+        return new Whole(frame.streamId(), frame.flags(), frame.kind(), frame.options(), fields);
     }
 
     /** Throws a stream error if the head has an unknown required option. */

@@ -1,9 +1,11 @@
 package dev.culvert.protocol.session;
 
 import dev.culvert.protocol.frame.FrameCodec;
+import dev.culvert.protocol.frame.HeadOptions;
 import dev.culvert.protocol.session.StreamState.OutgoingHead;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,15 +16,16 @@ import org.jspecify.annotations.Nullable;
 final class HeadWriter {
     /** A scratch buffer that a large head has grown beyond this size in bytes is released. */
     private static final int SCRATCH_KEPT = 8 << 10;
-    /** Space for kind and options before a block, with all options at their maximum size. */
+    /** Space for kind and options before a block, with all options but the spelling at their maximum size. */
     private static final int OPTIONS_ROOM = 64;
 
     private final Heads heads;
     private ByteBuf scratch = Unpooled.EMPTY_BUFFER;
     private @Nullable Begun begun;
     private boolean continues;
+    private int spellingBytes;
 
-    private record Begun(StreamState stream, OutgoingHead head) {}
+    private record Begun(StreamState stream, OutgoingHead head, HeadOptions options) {}
 
     HeadWriter(Heads heads) {
         this.heads = heads;
@@ -49,8 +52,11 @@ final class HeadWriter {
         }
         scratch.clear();
         heads.encode(stream.id, head.fields(), scratch);
+        AsciiString note = heads.note(head.fields());
+        spellingBytes = note == null ? 0 : note.length();
         stream.onWire = true;
-        begun = new Begun(stream, head);
+        HeadOptions options = head.options();
+        begun = new Begun(stream, head, note == null ? options : options.withSpelling(note));
         continues = false;
     }
 
@@ -61,7 +67,7 @@ final class HeadWriter {
     @Nullable
     StreamState poll(ByteBuf out) {
         Begun now = begun;
-        int overhead = FrameCodec.HEADER_BYTES + (continues ? 0 : OPTIONS_ROOM);
+        int overhead = FrameCodec.HEADER_BYTES + (continues ? 0 : OPTIONS_ROOM + spellingBytes);
         int room = Math.min(out.maxWritableBytes(), FrameCodec.MAX_PAYLOAD) - overhead;
         int bytes = Math.min(scratch.readableBytes(), room);
         if (now == null || room < 0 || (bytes == 0 && scratch.isReadable())) {
@@ -70,7 +76,7 @@ final class HeadWriter {
         OutgoingHead head = now.head;
         boolean last = bytes == scratch.readableBytes();
         int flags = (continues ? FrameCodec.HEAD_MORE : head.flags()) | (last ? FrameCodec.HEAD_LAST : 0);
-        FrameCodec.encodeHead(now.stream.id, flags, head.kind(), head.options(), scratch, bytes, out);
+        FrameCodec.encodeHead(now.stream.id, flags, head.kind(), now.options, scratch, bytes, out);
         continues = true;
         if (last) {
             begun = null;

@@ -1,5 +1,7 @@
 package dev.culvert.protocol.session;
 
+import dev.culvert.protocol.fields.HeadFields;
+import dev.culvert.protocol.fields.Spellings;
 import dev.culvert.protocol.fields.TableSizeUpdates;
 import dev.culvert.protocol.frame.ErrorCode;
 import dev.culvert.protocol.frame.Hello;
@@ -37,6 +39,7 @@ final class Heads {
     private final DefaultHttp2HeadersEncoder encoder = new DefaultHttp2HeadersEncoder(SENSITIVITY);
     private final DefaultHttp2HeadersDecoder decoder;
     private final Limits accepts;
+    private boolean spells;
     private @Nullable SlotEncoder slotEncoder;
     private @Nullable SlotDecoder slotDecoder;
 
@@ -55,8 +58,10 @@ final class Heads {
      * Applies the limits of the peer's decoder. Called before the first head.
      *
      * @param slots whether both sides have {@link Hello#SLOTS}
+     * @param spelling whether both sides have {@link Hello#SPELLING}
      */
-    void peerAccepts(Limits peer, boolean slots) {
+    void peerAccepts(Limits peer, boolean slots, boolean spelling) {
+        spells = slots && spelling;
         if (slots) {
             slotEncoder = new SlotEncoder(NEVER_KEPT,
                     Math.min(peer.hpackTableBytes(), accepts.hpackTableBytes()));
@@ -100,6 +105,19 @@ final class Heads {
             encoder.encodeHeaders(streamId, head, out);
         } catch (Http2Exception e) {
             throw ProtocolException.session(ErrorCode.INTERNAL, "a head could not be encoded");
+        }
+    }
+
+    /** Returns the note of the spelling of a head that goes to the peer; null if it needs none. */
+    @Nullable
+    AsciiString note(Http2Headers head) {
+        return spells && head instanceof HeadFields own ? Spellings.note(own) : null;
+    }
+
+    /** Applies the peer's note to a decoded head. */
+    void spell(Http2Headers head, @Nullable AsciiString note) {
+        if (spells && note != null && head instanceof HeadFields own) {
+            Spellings.read(note, own);
         }
     }
 

@@ -60,8 +60,8 @@ final class Outbox {
     }
 
     /** Applies the peer's limits. Called before anything is sent on a stream. */
-    void peerAccepts(Limits peer, boolean slots) {
-        heads.peerAccepts(peer, slots);
+    void peerAccepts(Limits peer, boolean slots, boolean spelling) {
+        heads.peerAccepts(peer, slots, spelling);
         ring.grant(peer.sessionWindow());
     }
 

@@ -5,16 +5,15 @@ import dev.culvert.http.net.JudgedRequestDecoder;
 import dev.culvert.http.path.TargetForm;
 import dev.culvert.http.problem.EdgeException;
 import dev.culvert.http.problem.Problem.Hop;
+import dev.culvert.protocol.fields.HeadFields;
+import dev.culvert.relay.SpelledNames;
 import dev.culvert.relay.quota.CallerLimits;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpVersion;
-import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.util.AsciiString;
-import java.util.Iterator;
-import java.util.Map;
 
 /**
  * The head of an HTTP/1.1 request, validated and converted to the relay's form. How it frames its body was
@@ -44,16 +43,10 @@ public record EdgeRequestHead(Http2Headers fields, String host, boolean upgrade)
         String host = TargetForm.host(headers.getAll(HOST));
         String path = TargetForm.path(request.uri(), method, host);
         boolean upgrade = asksForWebSocket(request);
-        Http2Headers fields = new DefaultHttp2Headers(false, headers.size() + EXTRA_FIELDS);
+        var fields = new HeadFields(headers.size() + EXTRA_FIELDS);
         fields.method(method.asciiName()).scheme(scheme).authority(host).path(path);
-        for (Iterator<Map.Entry<CharSequence, CharSequence>> all = headers.iteratorCharSequence(); all
-                .hasNext();) {
-            Map.Entry<CharSequence, CharSequence> field = all.next();
-            AsciiString name = AsciiString.of(field.getKey()).toLowerCase();
-            if (!name.contentEquals(HOST)) {
-                fields.add(name, field.getValue());
-            }
-        }
+        SpelledNames.add(headers, fields);
+        fields.remove(HOST);
         if (upgrade) {
             fields.set("upgrade", WEBSOCKET);
         }

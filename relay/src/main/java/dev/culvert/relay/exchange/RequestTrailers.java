@@ -4,11 +4,12 @@ import dev.culvert.http.forwarding.ForwardingRules;
 import dev.culvert.http.problem.Problem;
 import dev.culvert.http.problem.Problem.Cause;
 import dev.culvert.http.problem.Problem.Hop;
+import dev.culvert.protocol.fields.HeadFields;
+import dev.culvert.relay.SpelledNames;
 import dev.culvert.relay.quota.CallerLimits;
 import io.netty.handler.codec.TooLongFrameException;
 import io.netty.handler.codec.http.HttpContent;
 import io.netty.handler.codec.http.HttpHeaders;
-import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.util.AsciiString;
 import java.util.List;
@@ -60,10 +61,8 @@ public final class RequestTrailers {
     }
 
     private static Http2Headers crossing(HttpHeaders received) {
-        Http2Headers trailers = new DefaultHttp2Headers(false, received.size());
-        for (Map.Entry<String, String> field : received) {
-            trailers.add(AsciiString.of(field.getKey()).toLowerCase(), field.getValue());
-        }
+        var trailers = new HeadFields(received.size());
+        SpelledNames.add(received, trailers);
         return crossing(trailers);
     }
 

@@ -39,13 +39,13 @@ final class Http1RequestBody extends RequestBody {
     /** Returns the fields that the head needs for the body, beyond those of the request. */
     String headFields(CharSequence method) {
         if (framing == Framing.CHUNKED) {
-            return "transfer-encoding: chunked\r\n";
+            return "Transfer-Encoding: chunked\r\n";
         }
         String name = method.toString();
         boolean expected = name.equals("POST") || name.equals("PUT") || name.equals("PATCH");
         // RFC 9110 §8.6: a request without a body should say so if its method usually has one
         return framing == Framing.NONE && !upgrade && expected && length == ContentLength.UNKNOWN
-                ? "content-length: 0\r\n"
+                ? "Content-Length: 0\r\n"
                 : "";
     }
 

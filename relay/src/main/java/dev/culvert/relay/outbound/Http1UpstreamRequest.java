@@ -3,6 +3,7 @@ package dev.culvert.relay.outbound;
 import dev.culvert.http.fields.FieldText;
 import dev.culvert.relay.RelayRequest;
 import dev.culvert.relay.RelayRequest.Kind;
+import dev.culvert.relay.SpelledNames;
 import dev.culvert.relay.upstream.UpstreamCall;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
@@ -17,13 +18,14 @@ import org.jspecify.annotations.Nullable;
 
 /** Encodes request heads as HTTP/1.1. Refuses text that could be read as more than one field or request. */
 final class Http1UpstreamRequest {
+    private static final AsciiString HOST = AsciiString.cached("host");
+    private static final AsciiString CONNECTION = AsciiString.cached("connection");
     private static final AsciiString COOKIE = AsciiString.cached("cookie");
     private static final AsciiString CONTENT_LENGTH = AsciiString.cached("content-length");
     private static final AsciiString UPGRADE = AsciiString.cached("upgrade");
     private static final AsciiString TE = AsciiString.cached("te");
     /** Fields that the gateway writes itself, or that belong to one hop. */
-    private static final Set<AsciiString> OURS = Set.of(AsciiString.cached("host"),
-            AsciiString.cached("connection"),
+    private static final Set<AsciiString> OURS = Set.of(HOST, CONNECTION,
             AsciiString.cached("transfer-encoding"), AsciiString.cached("keep-alive"),
             AsciiString.cached("proxy-connection"), AsciiString.cached("http2-settings"), UPGRADE, TE,
             COOKIE);
@@ -44,8 +46,8 @@ final class Http1UpstreamRequest {
     /**
      * Encodes a head.
      *
-     * @param framing the field that frames the body, {@code transfer-encoding: chunked} or
-     *     {@code content-length: 0}, or empty
+     * @param framing the field that frames the body, {@code Transfer-Encoding: chunked} or
+     *     {@code Content-Length: 0}, or empty
      * @return a buffer that the caller owns, or null if a part of the head is not allowed in a request
      */
     static @Nullable ByteBuf encode(ByteBufAllocator allocator, RelayRequest request, UpstreamCall call,
@@ -87,7 +89,7 @@ final class Http1UpstreamRequest {
             boolean forbidden = name.startsWith(":") || OURS.contains(name)
                     || name.contentEquals(CONTENT_LENGTH);
             if (!forbidden && FieldText.isToken(name) && FieldText.isText(field.getValue(), ' ')) {
-                new Http1UpstreamRequest(out).field(name, field.getValue());
+                new Http1UpstreamRequest(out).field(trailers, name, field.getValue());
             }
         }
     }
@@ -97,13 +99,13 @@ final class Http1UpstreamRequest {
         boolean upgrade = request.kind() == Kind.UPGRADE;
         requestLine(fields, call);
         CharSequence host = call.hostHeader() == null ? fields.authority() : call.hostHeader();
-        field("host", host == null ? call.address().host() : host);
+        field(fields, HOST, host == null ? call.address().host() : host);
         for (Map.Entry<CharSequence, CharSequence> field : fields) {
             AsciiString name = AsciiString.of(field.getKey());
             boolean skipped = name.isEmpty() || name.charAt(0) == ':' || OURS.contains(name)
                     || (upgrade && name.contentEquals(CONTENT_LENGTH));
             if (!skipped) {
-                field(name, field.getValue());
+                field(fields, name, field.getValue());
             }
         }
         cookies(fields);
@@ -128,28 +130,28 @@ final class Http1UpstreamRequest {
     private void cookies(Http2Headers fields) {
         if (fields.contains(COOKIE)) {
             List<CharSequence> cookies = fields.getAll(COOKIE);
-            field(COOKIE, cookies.size() == 1 ? cookies.getFirst() : String.join("; ", cookies));
+            field(fields, COOKIE, cookies.size() == 1 ? cookies.getFirst() : String.join("; ", cookies));
         }
     }
 
     private void connection(Http2Headers fields, boolean upgrade) {
         CharSequence protocol = fields.get(UPGRADE);
         if (upgrade) {
-            field("connection", "Upgrade");
-            field(UPGRADE, protocol == null ? "websocket" : protocol);
+            field(fields, CONNECTION, "Upgrade");
+            field(fields, UPGRADE, protocol == null ? "websocket" : protocol);
         } else if (fields.contains(TE, "trailers")) {
             // RFC 9110 §10.1.4: TE belongs to one hop, so Connection must name it
-            field("connection", "te");
-            field(TE, "trailers");
+            field(fields, CONNECTION, "TE");
+            field(fields, TE, "trailers");
         }
     }
 
-    private void field(CharSequence name, CharSequence value) {
+    private void field(Http2Headers head, CharSequence name, CharSequence value) {
         if (!FieldText.isToken(name) || !FieldText.isText(value, ' ')) {
             valid = false;
             return;
         }
-        ascii(name);
+        SpelledNames.write(head, name, out);
         out.writeShortLE(COLON);
         ascii(value);
         line();

@@ -2,13 +2,11 @@ package dev.culvert.relay.outbound;
 
 import dev.culvert.http.fields.ContentLength;
 import dev.culvert.http.forwarding.ForwardingRules;
+import dev.culvert.protocol.fields.HeadFields;
+import dev.culvert.relay.SpelledNames;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpResponse;
-import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Headers;
-import io.netty.util.AsciiString;
-import java.util.Iterator;
-import java.util.Map;
 
 /** Interprets the head of an upstream's HTTP/1.1 response, and converts it for forwarding. */
 final class Http1UpstreamResponse {
@@ -49,12 +47,8 @@ final class Http1UpstreamResponse {
     }
 
     private static Http2Headers fields(HttpHeaders received, int more) {
-        Http2Headers fields = new DefaultHttp2Headers(false, received.size() + more);
-        for (Iterator<Map.Entry<CharSequence, CharSequence>> all = received.iteratorCharSequence(); all
-                .hasNext();) {
-            Map.Entry<CharSequence, CharSequence> field = all.next();
-            fields.add(AsciiString.of(field.getKey()).toLowerCase(), field.getValue());
-        }
+        var fields = new HeadFields(received.size() + more);
+        SpelledNames.add(received, fields);
         return fields;
     }
 }

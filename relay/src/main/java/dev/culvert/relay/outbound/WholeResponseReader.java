@@ -3,10 +3,10 @@ package dev.culvert.relay.outbound;
 import dev.culvert.http.fields.ContentLength;
 import dev.culvert.http.fields.FieldLines;
 import dev.culvert.protocol.fields.HeadFields;
+import dev.culvert.relay.SpelledNames;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.handler.codec.http.HttpResponseStatus;
-import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.util.AsciiString;
 import io.netty.util.concurrent.FastThreadLocal;
 import java.nio.charset.StandardCharsets;
@@ -55,8 +55,9 @@ final class WholeResponseReader {
             return null;
         }
         in.skipBytes(end);
-        Http2Headers forwarded = new HeadFields(lines.count() + EXTRA_FIELDS).status(status);
-        lines.addTo(forwarded);
+        var forwarded = new HeadFields(lines.count() + EXTRA_FIELDS);
+        forwarded.status(status);
+        SpelledNames.add(lines, forwarded);
         return new WholeResponse(forwarded, lines.keepAlive(),
                 body == 0 ? Unpooled.EMPTY_BUFFER : in.readRetainedSlice(body));
     }

@@ -1,10 +1,10 @@
 package dev.culvert.relay.upstream;
 
 import dev.culvert.protocol.body.BodyQueue;
+import dev.culvert.protocol.fields.HeadFields;
 import dev.culvert.relay.RelayRequest;
 import dev.culvert.relay.RequestSink;
 import io.netty.buffer.ByteBuf;
-import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Headers;
 import java.util.ArrayList;
 import java.util.List;
@@ -42,7 +42,7 @@ public final class RepeatableRequest {
     }
 
     private static Http2Headers copy(Http2Headers fields) {
-        return new DefaultHttp2Headers(false, fields.size()).setAll(fields);
+        return new HeadFields(fields.size()).add(fields);
     }
 
     /** Returns the head. The receiver owns it: a copy after the first call. */

@@ -104,7 +104,7 @@ class EdgeExchangeTest {
         edge.send("HEAD / HTTP/1.1\r\nHost: acme.example\r\n\r\n");
         edge.only().head("200", false, "content-length", "3").end();
 
-        assertThat(edge.written()).contains("content-length: 3");
+        assertThat(edge.written()).contains("Content-Length: 3");
         assertThat(edge.isOpen()).isTrue();
     }
 

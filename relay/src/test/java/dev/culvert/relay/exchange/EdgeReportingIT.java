@@ -132,7 +132,7 @@ class EdgeReportingIT {
         assertThat(answer).startsWith("HTTP/1.1 503")
                 .contains(
                         "proxy-status: culvert-edge; error=destination_unavailable; details=\"not \\\"there\\\"\"",
-                        "server-timing: culvert-queue;dur=", "content-type: application/problem+json");
+                        "Server-Timing: culvert-queue;dur=", "Content-Type: application/problem+json");
         assertThat(line()).containsEntry("status", 503)
                 .containsEntry("cause", "no-tunnel")
                 .containsEntry("hop", "tunnel")
@@ -145,7 +145,7 @@ class EdgeReportingIT {
         String page = caller.readUntil("</html>");
 
         assertThat(page).startsWith("HTTP/1.1 405")
-                .contains("content-type: text/html; charset=utf-8",
+                .contains("Content-Type: text/html; charset=utf-8",
                         "content-security-policy: default-src 'none'",
                         "<strong title=\"failed here\">edge</strong>", "Request &lt;b&gt;")
                 .doesNotContain("<b>");
@@ -163,7 +163,7 @@ class EdgeReportingIT {
 
         String answer = caller.readUntil("{}");
         assertThat(answer)
-                .contains("content-type: application/problem+json", "proxy-status: other; error=dns_error")
+                .contains("Content-Type: application/problem+json", "Proxy-Status: other; error=dns_error")
                 .doesNotContain("culvert-edge", "<html");
     }
 
@@ -175,7 +175,7 @@ class EdgeReportingIT {
 
         assertThat(head).startsWith("HTTP/1.1 404")
                 .contains("text/html")
-                .containsPattern("content-length: [0-9]{3,}");
+                .containsPattern("Content-Length: [0-9]{3,}");
         assertThat(caller.readHead()).startsWith("HTTP/1.1 200");
         assertThat(line()).containsEntry("bytesOut", 0L).containsEntry("cause", "unknown-host");
     }

@@ -116,7 +116,7 @@ class EdgeRequestHeadTest {
         String answer = edge.send(bytes);
 
         assertThat(answers(answer)).containsExactly(400);
-        assertThat(answer).contains("connection: close", "urn:culvert:problem:bad-request",
+        assertThat(answer).contains("Connection: close", "urn:culvert:problem:bad-request",
                 "\"hop\":\"edge\"");
         assertThat(edge.relay.all).isEmpty();
         assertThat(edge.isOpen()).isFalse();
@@ -244,7 +244,7 @@ class EdgeRequestHeadTest {
         String answer = edge.send(line + " HTTP/1.1\r\n" + HOST + "\r\n");
 
         assertThat(EmbeddedEdge.status(answer)).isEqualTo(405);
-        assertThat(answer).contains("allow: GET", "urn:culvert:problem:method-not-allowed");
+        assertThat(answer).contains("Allow: GET", "urn:culvert:problem:method-not-allowed");
         assertThat(edge.relay.all).isEmpty();
     }
 
@@ -255,7 +255,7 @@ class EdgeRequestHeadTest {
         String answer = edge.written();
 
         assertThat(answer).startsWith("HTTP/1.1 200 OK\r\n").doesNotContain("chunked").endsWith("\r\n\r\nok");
-        assertThat(answer).contains("connection: close");
+        assertThat(answer).contains("Connection: close");
         assertThat(edge.isOpen()).isFalse();
     }
 
@@ -264,7 +264,7 @@ class EdgeRequestHeadTest {
         edge.send("GET / HTTP/1.0\r\n" + HOST + "Connection: keep-alive\r\n\r\n");
         edge.only().ok("ok");
 
-        assertThat(edge.written()).contains("connection: keep-alive");
+        assertThat(edge.written()).contains("Connection: keep-alive");
         assertThat(edge.isOpen()).isTrue();
     }
 

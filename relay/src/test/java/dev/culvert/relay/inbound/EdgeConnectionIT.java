@@ -42,7 +42,7 @@ class EdgeConnectionIT {
         caller.get("/");
         edge.relay.next().ok("last");
 
-        assertThat(caller.readAll()).contains("connection: close").endsWith("last");
+        assertThat(caller.readAll()).contains("Connection: close").endsWith("last");
         stopped.join();
     }
 
@@ -60,7 +60,7 @@ class EdgeConnectionIT {
             FakeRelay.Exchange exchange = edge.relay.next();
             exchange.ok("answer to " + exchange.path());
 
-            assertThat(caller.readHead()).startsWith("HTTP/1.1 200 OK\r\n").doesNotContain("connection:");
+            assertThat(caller.readHead()).startsWith("HTTP/1.1 200 OK\r\n").doesNotContain("Connection:");
             assertThat(caller.read(12)).isEqualTo("answer to " + path);
         }
     }
@@ -186,7 +186,7 @@ class EdgeConnectionIT {
         FakeRelay.Exchange exchange = edge.relay.next();
         exchange.head("200", false).body("A");
 
-        assertThat(caller.readUntil("1\r\nA\r\n")).contains("transfer-encoding: chunked");
+        assertThat(caller.readUntil("1\r\nA\r\n")).contains("Transfer-Encoding: chunked");
         caller.send("1\r\nb\r\n");
         await().until(() -> exchange.body().equals("ab"));
         exchange.body("B");
@@ -203,20 +203,20 @@ class EdgeConnectionIT {
         FakeRelay.Exchange exchange = edge.relay.next();
 
         exchange.head("200", false, "content-type", "text/event-stream");
-        assertThat(caller.readHead()).contains("transfer-encoding: chunked");
+        assertThat(caller.readHead()).contains("Transfer-Encoding: chunked");
         exchange.body("data: 1\n\n");
         assertThat(caller.readUntil("\n\n\r\n")).isEqualTo("9\r\ndata: 1\n\n\r\n");
         exchange.body("data: 2\n\n");
         assertThat(caller.readUntil("\n\n\r\n")).isEqualTo("9\r\ndata: 2\n\n\r\n");
         exchange.end("x-sum", "9");
-        assertThat(caller.readUntil("\r\n\r\n")).isEqualTo("0\r\nx-sum: 9\r\n\r\n");
+        assertThat(caller.readUntil("\r\n\r\n")).isEqualTo("0\r\nX-Sum: 9\r\n\r\n");
     }
 
     @Test
     void answersToHeadAnd204And304HaveNoBody() throws Exception {
         caller.head("HEAD /");
         edge.relay.next().head("200", true, "content-length", "1000");
-        assertThat(caller.readHead()).contains("content-length: 1000");
+        assertThat(caller.readHead()).contains("Content-Length: 1000");
         caller.get("/204");
         edge.relay.next().head("204", true);
         assertThat(caller.readHead()).doesNotContain("content-length", "transfer-encoding");
@@ -225,7 +225,7 @@ class EdgeConnectionIT {
         assertThat(caller.readHead()).doesNotContain("content-length", "transfer-encoding");
         caller.get("/empty");
         edge.relay.next().head("200", true);
-        assertThat(caller.readHead()).contains("content-length: 0");
+        assertThat(caller.readHead()).contains("Content-Length: 0");
         caller.get("/last");
         edge.relay.next().ok("ok");
         assertThat(caller.readUntil("\r\n\r\nok")).startsWith("HTTP/1.1 200");
@@ -262,7 +262,7 @@ class EdgeConnectionIT {
         caller.head("POST /", "Content-Length: 2", "Expect: 100-continue");
         edge.relay.next().head("413", false, "content-length", "2").body("no").end();
 
-        assertThat(caller.readUntil("\r\n\r\nno")).contains("connection: close");
+        assertThat(caller.readUntil("\r\n\r\nno")).contains("Connection: close");
     }
 
     @Test
@@ -382,14 +382,14 @@ class EdgeConnectionIT {
 
         String answer = caller.readAll();
 
-        assertThat(answer).startsWith("HTTP/1.1 404").contains("connection: close", "unknown-host");
+        assertThat(answer).startsWith("HTTP/1.1 404").contains("Connection: close", "unknown-host");
         assertThat(answer).doesNotContain("<");
     }
 
     @Test
     void aRefusedCallerMayFinishSendingAndReadsWhy() {
         caller.send("GET / HTTP/1.1\r\nHost: acme.example\r\nHost: acme.example\r\n\r\n");
-        assertThat(caller.readHead()).startsWith("HTTP/1.1 400").contains("connection: close");
+        assertThat(caller.readHead()).startsWith("HTTP/1.1 400").contains("Connection: close");
 
         for (int i = 0; i < 100; i++) {
             caller.send(new byte[4096]);
@@ -412,7 +412,7 @@ class EdgeConnectionIT {
 
         assertThat(idle.readAll()).isEmpty();
         exchange.ok("ok");
-        assertThat(caller.readAll()).contains("connection: close").endsWith("\r\n\r\nok");
+        assertThat(caller.readAll()).contains("Connection: close").endsWith("\r\n\r\nok");
         stopped.join();
     }
 }

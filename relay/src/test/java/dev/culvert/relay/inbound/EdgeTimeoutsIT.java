@@ -55,7 +55,7 @@ class EdgeTimeoutsIT {
         caller.send(HALF_A_HEAD);
 
         assertThat(caller.readAll()).startsWith("HTTP/1.1 408")
-                .contains("request-timeout", "connection: close");
+                .contains("request-timeout", "Connection: close");
     }
 
     @Test
@@ -116,7 +116,7 @@ class EdgeTimeoutsIT {
         caller.head("CONNECT acme.example:443");
         caller.get("/smuggled");
 
-        assertThat(caller.readAll()).startsWith("HTTP/1.1 405").contains("connection: close");
+        assertThat(caller.readAll()).startsWith("HTTP/1.1 405").contains("Connection: close");
         assertThat(edge.relay.all).isEmpty();
     }
 
@@ -143,7 +143,7 @@ class EdgeTimeoutsIT {
 
         FakeRelay.Exchange exchange = edge.relay.next();
 
-        assertThat(caller.readAll()).startsWith("HTTP/1.1 408").contains("connection: close");
+        assertThat(caller.readAll()).startsWith("HTTP/1.1 408").contains("Connection: close");
         assertThat(exchange.cancelled).isNotNull();
     }
 
@@ -169,7 +169,7 @@ class EdgeTimeoutsIT {
 
         assertThat(caller.readUntil("}")).startsWith("HTTP/1.1 504")
                 .contains("upstream-timeout", "\"hop\":\"upstream\"")
-                .doesNotContain("connection: close");
+                .doesNotContain("Connection: close");
         await().until(() -> exchange.cancelled != null);
         exchange();
     }

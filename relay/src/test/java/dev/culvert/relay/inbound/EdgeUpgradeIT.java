@@ -53,7 +53,7 @@ class EdgeUpgradeIT {
         exchange.head("101", false, "sec-websocket-accept", "y");
 
         assertThat(caller.readHead()).startsWith("HTTP/1.1 101 Switching Protocols\r\n")
-                .contains("connection: upgrade", "upgrade: websocket", "sec-websocket-accept: y")
+                .contains("Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Accept: y")
                 .doesNotContain("content-length", "transfer-encoding");
         exchange.end();
     }
@@ -117,7 +117,7 @@ class EdgeUpgradeIT {
 
         exchange.head("403", false, "content-length", "2").body("no").end();
 
-        assertThat(caller.readAll()).startsWith("HTTP/1.1 403").contains("connection: close").endsWith("no");
+        assertThat(caller.readAll()).startsWith("HTTP/1.1 403").contains("Connection: close").endsWith("no");
         await().until(exchange::isOver);
     }
 

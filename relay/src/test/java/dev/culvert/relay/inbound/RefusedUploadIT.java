@@ -44,7 +44,7 @@ class RefusedUploadIT {
     @Test
     void anUnknownHostIsSaid() {
         assertThat(upload("other.example")).startsWith("HTTP/1.1 404")
-                .contains("connection: close")
+                .contains("Connection: close")
                 .endsWith("}");
     }
 
@@ -54,7 +54,7 @@ class RefusedUploadIT {
         edge.relay.answer(exchange -> exchange.fail(Problem.of(cause, Hop.TUNNEL, "why")));
 
         assertThat(upload(EdgeFixture.HOST)).startsWith("HTTP/1.1 " + status)
-                .contains("connection: close")
+                .contains("Connection: close")
                 .endsWith("}");
     }
 

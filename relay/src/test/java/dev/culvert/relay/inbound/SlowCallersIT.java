@@ -50,7 +50,7 @@ class SlowCallersIT {
             return exchange.cancelled != null;
         });
 
-        assertThat(caller.readUntil("}")).startsWith("HTTP/1.1 408").contains("connection: close");
+        assertThat(caller.readUntil("}")).startsWith("HTTP/1.1 408").contains("Connection: close");
     }
 
     @Test

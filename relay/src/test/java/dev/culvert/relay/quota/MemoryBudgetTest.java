@@ -134,7 +134,7 @@ class MemoryBudgetTest {
         fill(GONE);
 
         assertThat(edge.send(GET)).startsWith("HTTP/1.1 503")
-                .contains("overloaded", "\"hop\":\"edge\"", "retry-after: 1\r\n");
+                .contains("overloaded", "\"hop\":\"edge\"", "Retry-After: 1\r\n");
         assertThat(edge.relay.all).isEmpty();
         assertThat(edge.usage().refusals(Refusal.MEMORY)).isEqualTo(1);
         empty(GONE);

@@ -9,7 +9,7 @@ import java.util.regex.Pattern;
 /** The responses in what a server wrote on a connection of HTTP/1.1, to its end. */
 public final class Answers {
     private static final Pattern CAUSE = Pattern.compile("urn:culvert:problem:([a-z-]+)");
-    private static final Pattern LENGTH = Pattern.compile("\r\ncontent-length: (\\d+)\r\n");
+    private static final Pattern LENGTH = Pattern.compile("(?i)\r\ncontent-length: (\\d+)\r\n");
 
     private Answers() {}
 

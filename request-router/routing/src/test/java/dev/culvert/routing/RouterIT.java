@@ -74,7 +74,7 @@ class RouterIT {
     void theCallersHostCrosses() {
         Asker asker = asker().get("/app-proxy/");
 
-        assertThat(Loopback.answer(appProxy.accept())).contains("\r\nhost: caller.example\r\n");
+        assertThat(Loopback.answer(appProxy.accept())).contains("\r\nHost: caller.example\r\n");
         asker.awaitEnd();
     }
 
@@ -85,7 +85,7 @@ class RouterIT {
         try (Router own = Router.create(config)) {
             Asker asker = new Asker(own, loops.group().next()).get("/x/");
 
-            assertThat(Loopback.answer(appProxy.accept())).contains("\r\nhost: inner.example:8080\r\n");
+            assertThat(Loopback.answer(appProxy.accept())).contains("\r\nHost: inner.example:8080\r\n");
             asker.awaitEnd();
         }
     }

@@ -30,8 +30,8 @@ class UpgradeIT {
         Asker asker = loopback.upgrade().send("sent before the answer ");
         Peer peer = loopback.upstream.accept();
 
-        assertThat(peer.readHead()).isEqualTo(head("GET /ws HTTP/1.1", "host: caller.example",
-                "sec-websocket-key: x", "connection: Upgrade", "upgrade: websocket"));
+        assertThat(peer.readHead()).isEqualTo(head("GET /ws HTTP/1.1", "Host: caller.example",
+                "Sec-WebSocket-Key: x", "Connection: Upgrade", "Upgrade: websocket"));
         peer.write(SWITCHING + "right behind the head");
 
         asker.awaitBody("right behind the head");

@@ -140,7 +140,7 @@ class UpstreamResponseIT {
     void informationalHeadsComeBeforeTheFinalOne() {
         Asker asker = loopback.open("POST", "expect", "100-continue", "content-length", "2");
         Peer peer = loopback.upstream.accept();
-        assertThat(peer.readHead()).contains("expect: 100-continue");
+        assertThat(peer.readHead()).contains("Expect: 100-continue");
 
         peer.write(head("HTTP/1.1 103 Early Hints", "link: </x>") + head("HTTP/1.1 100 Continue"));
         await().until(() -> asker.informational.size() == 2);

@@ -94,7 +94,8 @@ final class Link {
             var nonce = new Hello.Nonce(random.nextLong(), random.nextLong(), random.nextLong(),
                     random.nextLong());
             return new Hello(Hello.VERSION, Hello.VERSION,
-                    Hello.AUTH | Hello.ANNOUNCE | Hello.TCP | Hello.PROOF | Hello.SLOTS | Hello.STANDBY,
+                    Hello.AUTH | Hello.ANNOUNCE | Hello.TCP | Hello.PROOF | Hello.SLOTS | Hello.STANDBY
+                            | Hello.SPELLING,
                     instance.getMostSignificantBits(), instance.getLeastSignificantBits(), index,
                     takeOver.isWanted(), SessionLimits.defaults().accepts(), nonce, software, priority);
         }

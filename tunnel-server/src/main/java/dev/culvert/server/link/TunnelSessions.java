@@ -39,7 +39,7 @@ public final class TunnelSessions {
     public void start(ChannelHandlerContext ctx, @Nullable Proven proven, String host, Duration left) {
         SessionLimits own = proven == null ? limits.opening(left) : limits;
         long capabilities = Hello.AUTH | Hello.ANNOUNCE | Hello.TCP | Hello.SLOTS | Hello.STANDBY
-                | (proven == null ? Hello.PROOF : 0);
+                | Hello.SPELLING | (proven == null ? Hello.PROOF : 0);
         Hello hello = new Hello(Hello.VERSION, Hello.VERSION, capabilities, instance.getMostSignificantBits(),
                 instance.getLeastSignificantBits(), 0, false, limits.accepts(), nonce(), software);
         Session session = new Session(Session.Role.SERVER, hello, own, shared.windows().unknown(),

@@ -83,7 +83,7 @@ class AccessIT {
         rules(rule("/", jwt()));
 
         assertThat(ask("/x")).startsWith("HTTP/1.1 401 ")
-                .contains("www-authenticate: Bearer realm=\"culvert\"\r\n");
+                .contains("WWW-Authenticate: Bearer realm=\"culvert\"\r\n");
         assertThat(ask("/x", "Authorization: Basic YTpi")).startsWith("HTTP/1.1 401 ");
         assertThat(ask("/x", "Authorization: Bearer x.y.z")).startsWith("HTTP/1.1 401 ")
                 .contains("error=\"invalid_token\"");
@@ -133,7 +133,7 @@ class AccessIT {
 
         assertThat(ask("/x", "Authorization: Bearer " + Issuer.token(KEY, Instant.now())))
                 .startsWith("HTTP/1.1 503 ")
-                .contains("retry-after: 10\r\n");
+                .contains("Retry-After: 10\r\n");
     }
 
     @Test

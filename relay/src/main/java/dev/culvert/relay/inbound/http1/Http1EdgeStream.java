@@ -1,5 +1,6 @@
 package dev.culvert.relay.inbound.http1;
 
+import dev.culvert.http.fields.CanonicalName;
 import dev.culvert.http.forwarding.ForwardingRules;
 import dev.culvert.http.problem.Problem;
 import dev.culvert.http.problem.ProblemDocument;
@@ -27,6 +28,7 @@ import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -174,8 +176,8 @@ final class Http1EdgeStream implements EdgeStream {
         keepAlive = false;
         ForwardingRules.response(head, true);
         HttpHeaders headers = Http1ResponseHead.headers(head);
-        headers.set("connection", "upgrade");
-        headers.set("upgrade", "websocket");
+        headers.set("Connection", "Upgrade");
+        headers.set("Upgrade", "websocket");
         write(new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, code, Unpooled.EMPTY_BUFFER, headers,
                 Http1ResponseHead.none()));
         connection.switchToRaw();
@@ -242,18 +244,22 @@ final class Http1EdgeStream implements EdgeStream {
         ProblemDocument document = ProblemDocument.of(problem, requestId.toString(), response.accept());
         response.beginProblem(status, document.body().length);
         HttpHeaders headers = Http1ResponseHead.none();
-        document.fields().forEach(field -> headers.set(field.name(), field.value()));
-        response.fields().forEach(field -> headers.add(field.name(), field.value()));
+        document.fields().forEach(field -> headers.set(canonical(field.name()), field.value()));
+        response.fields().forEach(field -> headers.add(canonical(field.name()), field.value()));
         if (status == 405) {
-            headers.set("allow", WireProblem.allowed(problem));
+            headers.set("Allow", WireProblem.allowed(problem));
         }
         if (!keepAlive) {
-            headers.set("connection", "close");
+            headers.set("Connection", "close");
         }
         encoder.answersHead(response.answersHead());
         write(new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.valueOf(status),
                 Unpooled.wrappedBuffer(document.body()), headers, Http1ResponseHead.none()));
         connection.flushLater();
+    }
+
+    private static AsciiString canonical(CharSequence name) {
+        return CanonicalName.of(AsciiString.of(name).toLowerCase());
     }
 
     @Override

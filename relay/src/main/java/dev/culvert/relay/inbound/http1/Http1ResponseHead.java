@@ -1,5 +1,6 @@
 package dev.culvert.relay.inbound.http1;
 
+import dev.culvert.relay.SpelledNames;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.handler.codec.http.DefaultHttpHeadersFactory;
@@ -35,7 +36,7 @@ final class Http1ResponseHead {
         for (Map.Entry<CharSequence, CharSequence> field : head) {
             CharSequence name = field.getKey();
             if (name.length() > 0 && name.charAt(0) != ':') {
-                headers.add(name, field.getValue());
+                headers.add(SpelledNames.of(head, name), field.getValue());
             }
         }
         return headers;
@@ -69,13 +70,13 @@ final class Http1ResponseHead {
                 CharSequence name = field.getKey();
                 if (name.length() > 0 && name.charAt(0) != ':') {
                     sized |= CONTENT_LENGTH.contentEquals(name);
-                    ascii(name, out);
+                    SpelledNames.write(head, name, out);
                     out.writeShort(COLON);
                     ascii(field.getValue(), out);
                     out.writeShort(CRLF);
                 }
             }
-            ascii(sized ? "\r\n" : "content-length: 0\r\n\r\n", out);
+            ascii(sized ? "\r\n" : "Content-Length: 0\r\n\r\n", out);
             return out;
         } catch (OutOfMemoryError e) {
             out.release();
@@ -100,17 +101,17 @@ final class Http1ResponseHead {
         boolean reusable = keepAlive;
         if (!bodiless && !headers.contains("content-length")) {
             if (ended) {
-                headers.set("content-length", "0");
+                headers.set("Content-Length", "0");
             } else if (version.equals(HttpVersion.HTTP_1_1)) {
-                headers.set("transfer-encoding", "chunked");
+                headers.set("Transfer-Encoding", "chunked");
             } else {
                 reusable = false; // the end of the connection is the end of the body
             }
         }
         if (!reusable) {
-            headers.set("connection", "close");
+            headers.set("Connection", "close");
         } else if (version.equals(HttpVersion.HTTP_1_0)) {
-            headers.set("connection", "keep-alive");
+            headers.set("Connection", "keep-alive");
         }
         return reusable;
     }

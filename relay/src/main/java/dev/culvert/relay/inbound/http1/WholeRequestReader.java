@@ -3,10 +3,10 @@ package dev.culvert.relay.inbound.http1;
 import dev.culvert.http.fields.FieldLines;
 import dev.culvert.http.path.TargetForm;
 import dev.culvert.protocol.fields.HeadFields;
+import dev.culvert.relay.SpelledNames;
 import dev.culvert.relay.quota.CallerLimits;
 import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http.HttpMethod;
-import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.util.AsciiString;
 import io.netty.util.concurrent.FastThreadLocal;
 import java.nio.charset.StandardCharsets;
@@ -69,9 +69,9 @@ final class WholeRequestReader {
             return null;
         }
         in.skipBytes(end);
-        Http2Headers forwarded = new HeadFields(lines.count() + EXTRA_FIELDS);
+        var forwarded = new HeadFields(lines.count() + EXTRA_FIELDS);
         forwarded.method(method.asciiName()).authority(named).path(target);
-        lines.addTo(forwarded);
+        SpelledNames.add(lines, forwarded);
         return new WholeRequest(method, forwarded, named.toString());
     }
 
