@@ -69,6 +69,14 @@ class SpelledNamesIT {
     }
 
     @Test
+    void namesInLowerCaseStayInLowerCase() throws Exception {
+        String head = " HTTP/1.1\r\nhost: " + HOST + "\r\naccept: a/b\r\nx-custom-id: 1\r\n";
+
+        assertThat(RawCaller.exchange(platform, "GET /1" + head + "\r\nGET /2" + head
+                + "connection: close" + END).split("\r\naccept: a/b\r\nx-custom-id: 1\r\n", -1)).hasSize(3);
+    }
+
+    @Test
     void aProblemIsSpelledToo() throws Exception {
         assertThat(RawCaller.exchange(platform, "GET / HTTP/1.1\r\nHost: none." + Platform.DOMAIN
                 + "\r\nConnection: close" + END))

@@ -2,6 +2,7 @@ package dev.culvert.http.fields;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.util.AsciiString;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.stream.Collectors;
@@ -14,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class CanonicalName {
     /** Names that the rule would spell in another way than their specification or their usual sender. */
-    private static final Stream<String> EXCEPTIONS = Stream.of("A-IM", "Content-MD5", "DNT", "DPR", "ECT",
+    private static final List<String> EXCEPTIONS = List.of("A-IM", "Content-MD5", "DNT", "DPR", "ECT",
             "ETag", "Expect-CT", "HTTP2-Settings", "IM", "MIME-Version", "NEL", "P3P", "RateLimit",
             "RateLimit-Policy", "RTT", "Sec-CH-UA",
             "Sec-CH-UA-Arch", "Sec-CH-UA-Bitness", "Sec-CH-UA-Full-Version-List", "Sec-CH-UA-Mobile",
@@ -24,7 +25,7 @@ public final class CanonicalName {
             "WWW-Authenticate", "X-DNS-Prefetch-Control", "X-RateLimit-Limit", "X-RateLimit-Remaining",
             "X-RateLimit-Reset", "X-UA-Compatible", "X-XSS-Protection");
     /** Names of which most heads consist. They are written as a whole. */
-    private static final Stream<String> USUAL = Stream.of("Accept", "Accept-Encoding", "Accept-Language",
+    private static final List<String> USUAL = List.of("Accept", "Accept-Encoding", "Accept-Language",
             "Accept-Ranges", "Access-Control-Allow-Credentials", "Access-Control-Allow-Headers",
             "Access-Control-Allow-Methods", "Access-Control-Allow-Origin", "Access-Control-Expose-Headers",
             "Age", "Allow", "Authorization", "Cache-Control", "Connection", "Content-Disposition",
@@ -37,7 +38,7 @@ public final class CanonicalName {
             "Transfer-Encoding", "Upgrade", "Upgrade-Insecure-Requests", "User-Agent", "Vary", "Via",
             "X-Content-Type-Options", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Port",
             "X-Forwarded-Proto", "X-Frame-Options", "X-Request-Id");
-    private static final Map<AsciiString, AsciiString> KNOWN = Stream.concat(EXCEPTIONS, USUAL)
+    private static final Map<AsciiString, AsciiString> KNOWN = Stream.concat(EXCEPTIONS.stream(), USUAL.stream())
             .map(AsciiString::cached)
             .collect(Collectors.toUnmodifiableMap(AsciiString::toLowerCase, Function.identity()));
     private static final int TO_UPPER = 'a' - 'A';

@@ -99,7 +99,7 @@ final class Http1UpstreamRequest {
         boolean upgrade = request.kind() == Kind.UPGRADE;
         requestLine(fields, call);
         CharSequence host = call.hostHeader() == null ? fields.authority() : call.hostHeader();
-        field(fields, HOST, host == null ? call.address().host() : host);
+        own("Host", host == null ? call.address().host() : host);
         for (Map.Entry<CharSequence, CharSequence> field : fields) {
             AsciiString name = AsciiString.of(field.getKey());
             boolean skipped = name.isEmpty() || name.charAt(0) == ':' || OURS.contains(name)
@@ -137,12 +137,12 @@ final class Http1UpstreamRequest {
     private void connection(Http2Headers fields, boolean upgrade) {
         CharSequence protocol = fields.get(UPGRADE);
         if (upgrade) {
-            field(fields, CONNECTION, "Upgrade");
-            field(fields, UPGRADE, protocol == null ? "websocket" : protocol);
+            own("Connection", "Upgrade");
+            own("Upgrade", protocol == null ? "websocket" : protocol);
         } else if (fields.contains(TE, "trailers")) {
             // RFC 9110 §10.1.4: TE belongs to one hop, so Connection must name it
-            field(fields, CONNECTION, "TE");
-            field(fields, TE, "trailers");
+            own("Connection", "TE");
+            own("TE", "trailers");
         }
     }
 
@@ -152,6 +152,18 @@ final class Http1UpstreamRequest {
             return;
         }
         SpelledNames.write(head, name, out);
+        out.writeShortLE(COLON);
+        ascii(value);
+        line();
+    }
+
+    /** A field of this hop. */
+    private void own(String name, CharSequence value) {
+        if (!FieldText.isText(value, ' ')) {
+            valid = false;
+            return;
+        }
+        ascii(name);
         out.writeShortLE(COLON);
         ascii(value);
         line();

@@ -103,8 +103,8 @@ class EdgeReportingIT {
 
         Map<String, Object> line = line();
         Map<String, Long> told = micros(head);
-        assertThat(head).containsSubsequence("server-timing: db;dur=1\r\n",
-                "server-timing: culvert-queue;dur=");
+        assertThat(head).containsSubsequence("Server-Timing: db;dur=1\r\n",
+                "Server-Timing: culvert-queue;dur=");
         assertThat(told).containsEntry("router", 300L).containsEntry("upstream", 2000L);
         assertThat(told.get("tunnel")).isGreaterThanOrEqualTo(17_000L);
         told.forEach((hop, micros) -> assertThat(line).containsEntry(hop + "Micros", micros));
@@ -131,7 +131,7 @@ class EdgeReportingIT {
         String answer = caller.readUntil("}");
         assertThat(answer).startsWith("HTTP/1.1 503")
                 .contains(
-                        "proxy-status: culvert-edge; error=destination_unavailable; details=\"not \\\"there\\\"\"",
+                        "Proxy-Status: culvert-edge; error=destination_unavailable; details=\"not \\\"there\\\"\"",
                         "Server-Timing: culvert-queue;dur=", "Content-Type: application/problem+json");
         assertThat(line()).containsEntry("status", 503)
                 .containsEntry("cause", "no-tunnel")
@@ -146,7 +146,7 @@ class EdgeReportingIT {
 
         assertThat(page).startsWith("HTTP/1.1 405")
                 .contains("Content-Type: text/html; charset=utf-8",
-                        "content-security-policy: default-src 'none'",
+                        "Content-Security-Policy: default-src 'none'",
                         "<strong title=\"failed here\">edge</strong>", "Request &lt;b&gt;")
                 .doesNotContain("<b>");
         assertThat(line()).containsEntry("status", 405).containsEntry("path", "/x");
