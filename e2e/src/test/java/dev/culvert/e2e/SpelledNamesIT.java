@@ -103,7 +103,7 @@ class SpelledNamesIT {
     @Test
     void aWebSocketIsSpelledForAnUpstream() throws Exception {
         int port = platform.server.edgeAddress().port();
-        try (Wire wire = Wire.secure(port, HOST, "/", "X-Custom-ID", "1")) {
+        try (Wire wire = Wire.secure(port, HOST, "/", "X-Custom-ID: 1")) {
             assertThat(read(wire)).contains("\r\nX-Custom-ID: 1\r\n", "\r\nUpgrade: websocket\r\n");
         }
         String answer = head(port);
