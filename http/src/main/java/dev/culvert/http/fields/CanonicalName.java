@@ -38,7 +38,8 @@ public final class CanonicalName {
             "Transfer-Encoding", "Upgrade", "Upgrade-Insecure-Requests", "User-Agent", "Vary", "Via",
             "X-Content-Type-Options", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Port",
             "X-Forwarded-Proto", "X-Frame-Options", "X-Request-Id");
-    private static final Map<AsciiString, AsciiString> KNOWN = Stream.concat(EXCEPTIONS.stream(), USUAL.stream())
+    private static final Map<AsciiString, AsciiString> KNOWN = Stream
+            .concat(EXCEPTIONS.stream(), USUAL.stream())
             .map(AsciiString::cached)
             .collect(Collectors.toUnmodifiableMap(AsciiString::toLowerCase, Function.identity()));
     private static final int TO_UPPER = 'a' - 'A';
