@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -30,6 +31,7 @@ class CacheCommandIT {
     void theCachesOfAnInstallationAreUsedUntilItsJarsChange() throws Exception {
         install();
         assertThat(run("--version")).contains("no AOT cache");
+        List<String> before = printed();
 
         String made = run("cache", "--only", "cli,router");
 
@@ -43,6 +45,8 @@ class CacheCommandIT {
         assertThat(run("--version")).startsWith("culvert ")
                 .contains("\nJava 2", ", AOT cache in use: " + home.resolve("cache/cli.aot"));
 
+        assertThat(printed()).as("nothing of the JVM comes on standard output").isEqualTo(before);
+
         replaceAJar();
         assertThat(run("--version")).contains("no AOT cache");
 
@@ -50,6 +54,25 @@ class CacheCommandIT {
         Files.writeString(home.resolve("cache/cli.aot"), "nonsense");
         assertThat(run("--version")).startsWith("culvert ") // and nothing of the JVM's own before it
                 .contains("AOT cache not usable: " + home.resolve("cache/cli.aot"));
+    }
+
+    @Test
+    void pathsMayHaveOtherLettersInEveryLocale() throws Exception {
+        install();
+        var builder = new ProcessBuilder("sh", "-c", """
+                mkdir "$(printf 't\\303\\244st')" && echo 'listen: 127.0.0.1:0' >t*/router.yaml &&
+                exec bin/culvert router --config t*/router.yaml --check-config
+                """).directory(home.toFile()).redirectErrorStream(true);
+        builder.environment()
+                .keySet()
+                .removeIf(name -> name.startsWith("CULVERT_") || name.startsWith("LC_"));
+        builder.environment().putAll(Map.of("LANG", "C", "JAVA_HOME", System.getProperty("java.home")));
+
+        Process process = builder.start();
+
+        assertThat(new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
+                .startsWith("listen: 127.0.0.1:0");
+        assertThat(process.waitFor()).isZero();
     }
 
     /** Whether it is asked to end or is killed: neither a server of it goes on, nor is its folder kept for long. */
@@ -125,6 +148,17 @@ class CacheCommandIT {
             Files.setLastModifiedTime(jar, LONG_AGO);
         }
         Files.setLastModifiedTime(lib, LONG_AGO);
+    }
+
+    /** What commands of the part with a cache of its own, and of the short ones, print. */
+    private List<String> printed() throws IOException, InterruptedException {
+        List<String> all = new ArrayList<>();
+        for (String[] words : new String[][]{{"router", "--help"}, {"runtime", "--help"}, {"--help"}}) {
+            Process process = builder(words).redirectError(ProcessBuilder.Redirect.DISCARD).start();
+            all.add(new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8));
+            assertThat(process.waitFor()).isZero();
+        }
+        return all;
     }
 
     private String run(String... arguments) throws IOException, InterruptedException {

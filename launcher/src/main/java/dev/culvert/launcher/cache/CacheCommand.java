@@ -54,12 +54,18 @@ public final class CacheCommand implements Task.Brief {
         try (ExecutorService threads = Executors
                 .newFixedThreadPool(Math.min(parts.size(), Runtime.getRuntime().availableProcessors()));
                 WorkFolder work = WorkFolder.in(folder, threads)) {
+            System.err.println("culvert: making the AOT caches of " + String.join(", ", parts)
+                    + "; it takes up to a minute for each two, and starts each part several times");
             List<Future<String>> made = new ArrayList<>();
             for (String part : parts) {
                 Callable<String> making = () -> make(installation, part, work.path(), folder);
                 made.add(threads.submit(making));
             }
             print(made);
+            if (only.isEmpty()) {
+                System.err.println("culvert: no cache of server: its steady state is dearer with one; "
+                        + "culvert cache --only server makes it all the same");
+            }
             return ExitCode.DONE;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

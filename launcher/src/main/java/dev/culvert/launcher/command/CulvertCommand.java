@@ -11,7 +11,10 @@ import java.io.PrintWriter;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
@@ -32,6 +35,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
         "  culvert client --config client.yaml",
         "Every command has --help with an example of its own: culvert help client."})
 public final class CulvertCommand {
+    private static final Pattern RUNTIME = Pattern.compile("[a-z0-9][a-z0-9-]*/[a-z0-9][a-z0-9-]*");
 
     /** Creates a command line with all commands and this project's exit codes. It runs no task by itself. */
     public static CommandLine commandLine() {
@@ -63,16 +67,30 @@ public final class CulvertCommand {
 
     /**
      * {@code help client status} asks for the same as {@code client status --help}. Of a command that there
-     * is not, its name is left, so that it is refused.
+     * is not, its name is left, so that it is refused. A runtime may be named {@code acme/prod}, as it is
+     * printed.
      */
     public static String[] spelledOut(String[] args) {
         if (args.length == 0 || !args[0].equals("help")) {
-            return args;
+            return args.length > 0 && args[0].equals("runtime") ? withRuntime(args) : args;
         }
         Stream<String> words = Arrays.stream(args).skip(1);
         boolean known = args.length == 1
                 || Arrays.stream(RootCommand.values()).anyMatch(each -> each.word().equals(args[1]));
         return (known ? Stream.concat(words, Stream.of("--help")) : words).toArray(String[]::new);
+    }
+
+    /** Makes two arguments of the first one that is {@code account/name}, unless it is an option's value. */
+    private static String[] withRuntime(String[] args) {
+        List<String> words = new ArrayList<>(List.of(args));
+        for (int i = 1; i < words.size(); i++) {
+            if (RUNTIME.matcher(words.get(i)).matches() && !words.get(i - 1).startsWith("-")) {
+                String[] names = words.remove(i).split("/", 2);
+                words.addAll(i, List.of(names));
+                break;
+            }
+        }
+        return words.toArray(String[]::new);
     }
 
     private static CommandLine root() {
@@ -83,6 +101,7 @@ public final class CulvertCommand {
     private static CommandLine configured(CommandLine line) {
         line.setExpandAtFiles(false).setUsageHelpAutoWidth(true).setUsageHelpLongOptionsMaxWidth(28);
         line.setHelpFactory(new PastableHelp.Factory());
+        line.setCaseInsensitiveEnumValuesAllowed(true);
         line.setParameterExceptionHandler(CulvertCommand::wrongUsage);
         line.registerConverter(URI.class, CulvertCommand::uri);
         return line;

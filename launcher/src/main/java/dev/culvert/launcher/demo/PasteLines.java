@@ -13,7 +13,7 @@ record PasteLines(HostPort edge, HostPort admin, String host, String platformHos
 
     String text() {
         String target = host + ":" + edge.port();
-        String curl = "curl --cacert " + ca + " --resolve " + target + ":127.0.0.1 ";
+        String curl = "curl -sS --cacert " + ca + " --resolve " + target + ":127.0.0.1 ";
         String url = "https://" + target;
         return """
                 Culvert's demo runs. Paste into another terminal:
@@ -27,7 +27,7 @@ record PasteLines(HostPort edge, HostPort admin, String host, String platformHos
                 %1$s%7$s '%10$s'
 
                 # the control plane, through the edge's host for the platform
-                curl --cacert %3$s --resolve %11$s:127.0.0.1 https://%11$s/api/ping
+                curl -sS --cacert %3$s --resolve %11$s:127.0.0.1 https://%11$s/api/ping
 
                 # git, into the demo's own folder; the old clone goes first, so the line can be repeated
                 rm -rf %6$s/clone; GIT_SSL_CAINFO=%3$s git -c http.curloptResolve=%4$s:127.0.0.1 clone %2$s/app-proxy/git/demo.git %6$s/clone

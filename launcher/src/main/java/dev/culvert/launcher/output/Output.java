@@ -2,6 +2,7 @@ package dev.culvert.launcher.output;
 
 import dev.culvert.launcher.run.CommandException;
 import dev.culvert.launcher.run.ExitCode;
+import java.util.Locale;
 import java.util.Map;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -18,7 +19,7 @@ public enum Output {
             return flag;
         }
         String named = environment.getOrDefault(VARIABLE, "");
-        return switch (named) {
+        return switch (named.toLowerCase(Locale.ROOT)) {
             case "", "table" -> table;
             case "json" -> json;
             case "yaml" -> yaml;

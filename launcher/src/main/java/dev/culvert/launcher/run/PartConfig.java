@@ -26,7 +26,8 @@ public record PartConfig(Class<? extends Record> type) {
      */
     private static final List<String> LAUNCHER_VARIABLES = List.of("CULVERT_CONFIG", "CULVERT_JAVA_OPTS",
             "CULVERT_SCHEDULING",
-            "CULVERT_ADMIN", "CULVERT_ADMIN_TOKEN_FILE", "CULVERT_ADMIN_CA", "CULVERT_OUTPUT");
+            "CULVERT_ADMIN", "CULVERT_ADMIN_TOKEN_FILE", "CULVERT_ADMIN_CA", "CULVERT_OUTPUT",
+            "CULVERT_HOME", "CULVERT_CLASS_PATH", "CULVERT_CONTROL_PLANE", "CULVERT_API_KEY_FILE");
 
     /** All settings in the order of the documentation. */
     public List<SettingInfo> settings() {

@@ -97,6 +97,11 @@ class CulvertCommandTest {
                 .isEqualTo(Captured.run("client", "status", "--help").out())
                 .contains("culvert client status");
         assertThat(Captured.run("help").out()).isEqualTo(Captured.run("--help").out());
+        assertThat(
+                CulvertCommand.spelledOut(new String[]{"runtime", "show", "acme/laptop", "--output", "JSON"}))
+                .containsExactly("runtime", "show", "acme", "laptop", "--output", "JSON");
+        assertThat(CulvertCommand.spelledOut(new String[]{"runtime", "create", "--token-file", "a/b", "c/d"}))
+                .containsExactly("runtime", "create", "--token-file", "a/b", "c", "d");
         Captured unknown = Captured.run("help", "serve");
         assertThat(unknown.exitCode()).isEqualTo(64);
         assertThat(unknown.err()).contains("server");

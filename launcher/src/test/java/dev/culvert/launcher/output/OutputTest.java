@@ -37,9 +37,9 @@ class OutputTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"table", "json", "yaml"})
+    @ValueSource(strings = {"table", "json", "yaml", "JSON", "Yaml"})
     void theFlagWinsOverTheVariable(String named) {
-        assertThat(Output.chosen(null, Map.of(Output.VARIABLE, named)).name()).isEqualTo(named);
+        assertThat(Output.chosen(null, Map.of(Output.VARIABLE, named)).name()).isEqualToIgnoringCase(named);
         assertThat(Output.chosen(Output.json, Map.of(Output.VARIABLE, named))).isEqualTo(Output.json);
     }
 
