@@ -59,10 +59,13 @@ class CacheCommandIT {
     @Test
     void pathsMayHaveOtherLettersInEveryLocale() throws Exception {
         install();
-        var builder = new ProcessBuilder("sh", "-c", """
-                mkdir "$(printf 't\\303\\244st')" && echo 'listen: 127.0.0.1:0' >t*/router.yaml &&
-                exec bin/culvert router --config t*/router.yaml --check-config
-                """).directory(home.toFile()).redirectErrorStream(true);
+        var builder = new ProcessBuilder("sh", "-c",
+                """
+                        folder=$(printf 't\\303\\244st') && mkdir "$folder" && echo 'listen: 127.0.0.1:0' >"$folder/router.yaml" &&
+                        exec bin/culvert router --config "$folder/router.yaml" --check-config
+                        """)
+                .directory(home.toFile())
+                .redirectErrorStream(true);
         builder.environment()
                 .keySet()
                 .removeIf(name -> name.startsWith("CULVERT_") || name.startsWith("LC_"));

@@ -31,6 +31,7 @@ public final class CloseNotifyHold extends ChannelInboundHandlerAdapter {
     private static final int MAX_ALERT = 64;
 
     private BooleanSupplier answering = () -> false;
+    private boolean inTurn;
     private @Nullable ChannelHandlerContext context;
     private @Nullable ByteBuf held;
     /** Octets of the present record's header that arrived, and what they say. */
@@ -46,10 +47,14 @@ public final class CloseNotifyHold extends ChannelInboundHandlerAdapter {
     /**
      * Arms the hold of a connection; returns null if it has none.
      *
-     * @param answering whether a request is answered, and no more octets of it are awaited
+     * @param inTurn whether requests are answered one after the other, so that a small one may wait, too: then
+     *     padded alerts are kept. Over HTTP/2 a request may be as small as those
+     * @param answering whether a request is answered, and no more octets of it, or of a frame, are awaited
      */
-    public static @Nullable CloseNotifyHold of(ChannelPipeline pipeline, BooleanSupplier answering) {
+    public static @Nullable CloseNotifyHold of(ChannelPipeline pipeline, boolean inTurn,
+            BooleanSupplier answering) {
         if (pipeline.get(HandlerNames.CLOSE_NOTIFY) instanceof CloseNotifyHold hold) {
+            hold.inTurn = inTurn;
             hold.answering = answering;
             return hold;
         }
@@ -111,7 +116,7 @@ public final class CloseNotifyHold extends ChannelInboundHandlerAdapter {
             passed = false;
             ctx.fireChannelReadComplete();
         }
-        if (held != null && !answering.getAsBoolean()) {
+        if (held != null && !isKept(held)) {
             letPass(ctx);
             passed = false;
             ctx.fireChannelReadComplete();
@@ -127,6 +132,11 @@ public final class CloseNotifyHold extends ChannelInboundHandlerAdapter {
     @Override
     public void handlerRemoved(ChannelHandlerContext ctx) {
         letPass(ctx);
+    }
+
+    private boolean isKept(ByteBuf record) {
+        boolean padded = record.readableBytes() == HEADER + ALERT_OF_13 + PADDING;
+        return (inTurn || !padded) && answering.getAsBoolean();
     }
 
     private void letPass(ChannelHandlerContext ctx) {
@@ -185,6 +195,7 @@ public final class CloseNotifyHold extends ChannelInboundHandlerAdapter {
     private boolean mayBeAlert() {
         return type == ALERT
                 ? length <= MAX_ALERT - HEADER
-                : type == APPLICATION_DATA && (length == ALERT_OF_13 || length == ALERT_OF_13 + PADDING);
+                : type == APPLICATION_DATA
+                        && (length == ALERT_OF_13 || length == ALERT_OF_13 + PADDING);
     }
 }

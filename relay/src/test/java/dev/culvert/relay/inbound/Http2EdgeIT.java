@@ -51,6 +51,18 @@ class Http2EdgeIT {
         edge.close();
     }
 
+    /** A record with a request may be as small as one with a padded alert. */
+    @Test
+    void smallRequestsDoNotWaitForOthers() throws Exception {
+        for (int i = 0; i < 24; i++) {
+            caller.get(1 + 4 * i, "/" + "a".repeat(i)).get(3 + 4 * i, "/" + "a".repeat(i));
+
+            assertThat(edge.relay.next().path()).hasSize(i + 1);
+            assertThat(edge.relay.next().path()).hasSize(i + 1);
+        }
+        edge.relay.all.forEach(exchange -> exchange.ok("ok"));
+    }
+
     @Test
     void aRequestIsAnsweredAndItsFieldsCross() throws Exception {
         caller.head(1, true, request("GET", "/a?b=%20c", "cookie", "a=1", "cookie", "b=2", "x-one", "1"));

@@ -148,7 +148,7 @@ public final class Http1EdgeConnection extends ChannelInboundHandlerAdapter {
         place = ConnectionPlace.of(ctx.channel());
         deadline = new Deadline(ctx.channel().eventLoop());
         peer = shared.peer(ctx.channel(), "1.1");
-        hold = CloseNotifyHold.of(ctx.pipeline(), this::isAnswering);
+        hold = CloseNotifyHold.of(ctx.pipeline(), true, this::isAnswering);
         // A new connection, TLS handshake included, has the time-out of a head.
         awaitHead();
     }

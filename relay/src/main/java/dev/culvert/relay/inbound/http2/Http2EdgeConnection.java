@@ -137,7 +137,7 @@ public final class Http2EdgeConnection extends Http2ConnectionHandler {
         place = ConnectionPlace.of(ctx.channel());
         idle = new Deadline(ctx.channel().eventLoop());
         peer = shared.peer(ctx.channel(), "2.0");
-        hold = CloseNotifyHold.of(ctx.pipeline(), this::isAnswering);
+        hold = CloseNotifyHold.of(ctx.pipeline(), false, this::isAnswering);
         idle().set(shared.limits().headTimeout(), ctx.channel()::close);
         super.handlerAdded(ctx);
         widen();
@@ -333,10 +333,10 @@ public final class Http2EdgeConnection extends Http2ConnectionHandler {
         }
     }
 
-    /** Whether there are open streams, and nothing is awaited of any request. */
+    /** Whether there are open streams, and nothing is awaited of any request or frame. */
     private boolean isAnswering() {
         try {
-            return !failed && connection().numActiveStreams() > 0
+            return !failed && actualReadableBytes() == 0 && connection().numActiveStreams() > 0
                     && connection().forEachActiveStream(stream -> !stream.state().remoteSideOpen()) == null;
         } catch (Http2Exception e) {
             return false;
