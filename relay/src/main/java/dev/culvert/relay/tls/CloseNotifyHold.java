@@ -47,8 +47,8 @@ public final class CloseNotifyHold extends ChannelInboundHandlerAdapter {
     /**
      * Arms the hold of a connection; returns null if it has none.
      *
-     * @param inTurn whether requests are answered one after the other, so that a small one may wait, too: then
-     *     padded alerts are kept. Over HTTP/2 a request may be as small as those
+     * @param inTurn whether requests are answered one after the other, so that a small one may wait, too:
+     *     then padded alerts are kept. Over HTTP/2 a request may be as small as those
      * @param answering whether a request is answered, and no more octets of it, or of a frame, are awaited
      */
     public static @Nullable CloseNotifyHold of(ChannelPipeline pipeline, boolean inTurn,
