@@ -5,7 +5,10 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.culvert.config.Reason;
 import dev.culvert.launcher.output.JsonTree;
+import java.io.EOFException;
 import java.io.IOException;
+import java.net.ConnectException;
+import java.net.SocketException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -84,6 +87,14 @@ public final class AdminClient {
 
     /** The error of an API that can't be reached. */
     public AdminUnreachable unreachable(IOException cause) {
+        if ((cause instanceof EOFException || cause instanceof SocketException)
+                && !(cause instanceof ConnectException) && !HttpAddress.isSecure(base)
+                && TlsPort.isAt(base)) {
+            return new AdminUnreachable("there is no admin API at " + base
+                    + ": this is a TLS port; the admin API"
+                    + " is at the server's admin.address, by default http://127.0.0.1:9090 (--admin or"
+                    + " CULVERT_ADMIN names it; https:// if it has a certificate)");
+        }
         return new AdminUnreachable("the admin API at " + base + " can't be reached: " + Reason.of(cause)
                 + " (is the server running there? --admin or CULVERT_ADMIN names another)");
     }

@@ -3,6 +3,7 @@ package dev.culvert.launcher.admin;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIOException;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.culvert.config.Reason;
 import java.io.IOException;
@@ -130,6 +131,24 @@ class SocketHttpTest {
         serve(socket -> answer(socket, answer));
 
         assertFails("the connection ended before the answer did");
+    }
+
+    /** As a TLS port that is spoken to in the clear, and then with a ClientHello. */
+    @Test
+    void aPortOfTlsIsToldFromOneThatEnds() throws Exception {
+        serve(socket -> {
+            readUntil(socket, "\r\n\r\n");
+            socket.close();
+            try (Socket next = listener.accept()) {
+                assertThat(next.getInputStream().read()).isEqualTo(22); // a record of a handshake
+                next.getOutputStream().write(new byte[]{21, 3, 3, 0, 2, 2, 40});
+                next.getInputStream().readAllBytes();
+            }
+        });
+
+        assertThatThrownBy(() -> new AdminClient(uri("/"), "token").call("GET", "/runtimes", null))
+                .isInstanceOf(AdminUnreachable.class)
+                .hasMessageContaining("this is a TLS port; the admin API is at");
     }
 
     @ParameterizedTest
