@@ -251,7 +251,7 @@ class RouterServerIT {
                 "/webhooks/argo/push");
 
         try {
-            assertThat(raw(storing, webhook)).startsWith("HTTP/1.1 202 ").contains("culvert-webhook-id: ");
+            assertThat(raw(storing, webhook)).startsWith("HTTP/1.1 202 ").contains("Culvert-Webhook-Id: ");
             assertThat(raw(storing, marked)).startsWith("HTTP/1.1 502 ").contains("upstream-refused");
             assertThat(raw(storing, webhook.replace("argo/push", "ci/push"))).startsWith("HTTP/1.1 403 ");
         } finally {

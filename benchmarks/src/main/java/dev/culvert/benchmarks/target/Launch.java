@@ -13,6 +13,10 @@ import java.util.function.Function;
  * @param more further options of the JVM, by the command's name
  */
 public record Launch(String classPath, Function<String, List<String>> more) {
+    /** Nothing of the JVM comes on standard output. */
+    private static final List<String> QUIET = List.of("-XX:+DisplayVMOutputToStderr", "-Xlog:disable",
+            "-Xlog:all=warning:stderr", "-Xlog:aot*=off:stderr");
+
     /** With the class path of this JVM, and no further options. */
     public static final Launch OWN = new Launch(System.getProperty("java.class.path"), command -> List.of());
 
@@ -69,7 +73,9 @@ public record Launch(String classPath, Function<String, List<String>> more) {
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(options);
         command.addAll(List.of("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow",
-                "-XX:+ExitOnOutOfMemoryError", "-cp", classPath, main));
+                "-XX:+ExitOnOutOfMemoryError"));
+        command.addAll(QUIET);
+        command.addAll(List.of("-cp", classPath, main));
         return command;
     }
 }

@@ -71,7 +71,7 @@ public final class HostResolver extends AddressResolverGroup<InetSocketAddress> 
             }
             dns.resolveAll(host).addListener((Future<List<InetAddress>> found) -> {
                 if (found.isSuccess()) {
-                    answer.trySuccess(HostAddresses.interleaved(found.getNow()));
+                    answer.trySuccess(AddressOrder.interleaved(found.getNow()));
                 } else {
                     answer.tryFailure(found.cause());
                 }

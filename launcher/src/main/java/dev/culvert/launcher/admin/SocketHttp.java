@@ -1,6 +1,6 @@
 package dev.culvert.launcher.admin;
 
-import dev.culvert.http.net.HostAddresses;
+import dev.culvert.http.net.AddressOrder;
 import java.io.ByteArrayOutputStream;
 import java.io.EOFException;
 import java.io.IOException;
@@ -163,7 +163,7 @@ public final class SocketHttp {
      */
     private static Socket connected(URI target, SocketTimer timer) throws IOException {
         String host = target.getHost();
-        List<InetAddress> all = HostAddresses.all(host);
+        List<InetAddress> all = AddressOrder.all(host);
         for (InetAddress each : all.subList(0, Math.min(all.size(), MAX_ADDRESSES) - 1)) {
             try {
                 return connected(each, port(target), ONE_OF_SEVERAL, timer);

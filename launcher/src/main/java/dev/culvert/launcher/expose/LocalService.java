@@ -1,7 +1,7 @@
 package dev.culvert.launcher.expose;
 
 import dev.culvert.config.UriHost;
-import dev.culvert.http.net.HostAddresses;
+import dev.culvert.http.net.AddressOrder;
 import dev.culvert.launcher.run.CommandException;
 import dev.culvert.launcher.run.ExitCode;
 import java.io.IOException;
@@ -61,7 +61,7 @@ record LocalService(URI url) {
         UriHost host = Objects.requireNonNull(UriHost.of(url));
         int port = host.port() >= 0 ? host.port() : url.getScheme().equals("https") ? 443 : 80;
         try {
-            for (InetAddress address : HostAddresses.all(host.bare())) {
+            for (InetAddress address : AddressOrder.all(host.bare())) {
                 if (listens(new InetSocketAddress(address, port))) {
                     return true;
                 }

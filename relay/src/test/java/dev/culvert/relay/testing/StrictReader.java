@@ -60,7 +60,7 @@ public final class StrictReader {
                 default -> {
                 }
             }
-            if (!(name.equals("connection") && parts.group(2).equals("te"))) {
+            if (!(name.equals("connection") && parts.group(2).equalsIgnoreCase("te"))) {
                 request.field(name + ": " + parts.group(2));
             }
         }

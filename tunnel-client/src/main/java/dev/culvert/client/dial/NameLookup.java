@@ -1,5 +1,6 @@
 package dev.culvert.client.dial;
 
+import dev.culvert.http.net.AddressOrder;
 import dev.culvert.http.net.EventLoops;
 import dev.culvert.http.net.HostAddresses;
 import io.netty.channel.EventLoop;
@@ -81,7 +82,7 @@ public final class NameLookup {
             sink.onCancel(() -> asked.cancel(false));
             asked.addListener((Future<List<InetAddress>> found) -> {
                 if (found.isSuccess()) {
-                    sink.success(HostAddresses.interleaved(found.getNow())
+                    sink.success(AddressOrder.interleaved(found.getNow())
                             .stream()
                             .limit(MAX_ADDRESSES)
                             .toList());
