@@ -2,6 +2,8 @@ package dev.culvert.e2e;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
+import static reactor.core.publisher.Sinks.EmitResult.FAIL_OVERFLOW;
+import static reactor.core.publisher.Sinks.EmitResult.FAIL_ZERO_SUBSCRIBER;
 
 import ch.qos.logback.classic.Level;
 import com.fasterxml.jackson.databind.json.JsonMapper;
@@ -37,6 +39,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 import reactor.netty.ByteBufFlux;
 import reactor.netty.http.client.HttpClient;
 import reactor.netty.resources.ConnectionProvider;
@@ -177,9 +180,13 @@ class DirectHostsIT {
                     .uri("/events")
                     .responseContent()
                     .asString()
+                    .publishOn(Schedulers.boundedElastic())
                     .doOnNext(text -> {
                         if (text.contains("first")) {
-                            service.events.tryEmitNext("second").orThrow(); // only now
+                            // Only now, and not before the service listens.
+                            service.events.emitNext("second",
+                                    (signal, result) -> result == FAIL_ZERO_SUBSCRIBER
+                                            || result == FAIL_OVERFLOW);
                         }
                     })
                     .take(2)

@@ -168,7 +168,7 @@ final class Platform implements AutoCloseable {
 
     /** Closes every live session through the admin API. */
     void disconnectAll() {
-        sessions().forEach(id -> admin(HttpMethod.DELETE, "/api/v1/tunnels/" + id, ""));
+        sessions().parallelStream().forEach(id -> admin(HttpMethod.DELETE, "/api/v1/tunnels/" + id, ""));
     }
 
     /** Ids of all live sessions. */

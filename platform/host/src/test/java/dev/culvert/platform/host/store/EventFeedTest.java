@@ -64,12 +64,13 @@ class EventFeedTest {
         PlatformStore store = store(Map.of());
         var feed = new EventFeed(store, 2_000);
         List<Event> seen = Collections.synchronizedList(new ArrayList<>());
-        Disposable following = feed.of("a").follow().subscribe(seen::add);
+        var begun = new AtomicBoolean();
+        Disposable following = feed.of("a").follow(isCurrent -> begun.set(true)).subscribe(seen::add);
+        await().atMost(TIME).untilTrue(begun);
         assertThatThrownBy(() -> store.change(connection -> {
             feed.of("a").add(connection, "acme", "rule", "rolled back");
             throw new IllegalStateException("no");
         }).block(TIME)).hasMessage("no");
-        store.read(connection -> 1).block(TIME); // the follower has its position
         add(store, feed.of("a"), "acme", "rule", "1");
         store.change(connection -> {
             for (int i = 0; i < 1_500; i++) {
@@ -92,11 +93,12 @@ class EventFeedTest {
         PlatformStore store = store(Map.of());
         var feed = new EventFeed(store, 10_000);
         List<Long> seen = Collections.synchronizedList(new ArrayList<>());
+        var begun = new AtomicBoolean();
         Disposable following = feed.of("a")
-                .follow()
+                .follow(isCurrent -> begun.set(true))
                 .publishOn(Schedulers.single(), 16)
                 .subscribe(event -> seen.add(event.seq()));
-        store.read(connection -> 1).block(TIME);
+        await().atMost(TIME).untilTrue(begun);
         store.change(connection -> {
             for (int i = 0; i < 3_000; i++) {
                 feed.of("a").add(connection, "acme", "thing", null);

@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
@@ -39,8 +40,9 @@ class EventRaceTest {
         List<EventFeed> feeds = List.of(new EventFeed(one, 100_000), new EventFeed(two, 100_000));
         List<PlatformStore> stores = List.of(one, two);
         List<Event> seen = Collections.synchronizedList(new ArrayList<>());
-        Disposable following = feeds.get(1).of("m").follow().subscribe(seen::add);
-        two.read(connection -> 1).block(TIME); // the follower has its position
+        var begun = new AtomicBoolean();
+        Disposable following = feeds.get(1).of("m").follow(isCurrent -> begun.set(true)).subscribe(seen::add);
+        await().atMost(TIME).untilTrue(begun);
 
         Flux.range(0, EVENTS)
                 .flatMap(i -> stores.get(i % 2).change("account " + i % 7, connection -> {
