@@ -46,7 +46,7 @@ class DirectoryApiTest {
         var begun = new CountDownLatch(1);
         var call = RestCall.of(HttpMethod.DELETE, "/api/things/{id}", Who.ADMIN, "",
                 scope -> Mono.never().doOnSubscribe(subscribed -> begun.countDown()).then(Mono.empty()));
-        var api = new RestApi("things", List.of(call), new KeyCheck(directory, 1_000), audit);
+        var api = new RestApi("things", List.of(call), new KeyCheck(directory, 1_000), null, audit);
 
         Disposable left = api.handle(new EdgeRequest(HttpMethod.DELETE, "/api/things/7",
                 new DefaultHttpHeaders().set("authorization", key.get()), Flux.empty(),

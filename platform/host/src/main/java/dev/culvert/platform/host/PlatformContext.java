@@ -9,8 +9,10 @@ import dev.culvert.platform.host.spi.AccountEnds;
 import dev.culvert.platform.host.spi.AccountSettings;
 import dev.culvert.platform.host.spi.Events;
 import dev.culvert.platform.host.spi.Outbox;
+import dev.culvert.platform.host.spi.PipelineRuns;
 import dev.culvert.platform.host.spi.RuntimeEnds;
 import dev.culvert.platform.host.spi.Store;
+import dev.culvert.platform.host.spi.Turns;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -35,17 +37,19 @@ record PlatformContext(PlatformParts parts, String name, List<String> handlers) 
 
     @Override
     public <S> S service(Class<S> type) {
-        Map<Class<?>, Object> services = Map.of(Store.class, parts.store(),
-                Events.class, parts.events().of(name),
-                Outbox.class, parts.outbox().of(name),
-                AccountEnds.class, parts.accountEnds(),
-                RuntimeEnds.class, parts.runtimeEnds(),
-                AuditTrail.class, parts.audit(),
-                AccountSettings.class,
-                (AccountSettings) account -> Mono.just(AccountSettings.GitSettings.NONE),
-                ApiDocument.class, parts.document(),
-                EventLoops.class, parts.loops(),
-                ControlPlaneConfig.class, parts.config());
+        Map<Class<?>, Object> services = Map.ofEntries(Map.entry(Store.class, parts.store()),
+                Map.entry(Events.class, parts.events().of(name)),
+                Map.entry(Outbox.class, parts.outbox().of(name)),
+                Map.entry(Turns.class, parts.turns().of(name)),
+                Map.entry(AccountEnds.class, parts.accountEnds()),
+                Map.entry(RuntimeEnds.class, parts.runtimeEnds()),
+                Map.entry(AuditTrail.class, parts.audit()),
+                Map.entry(AccountSettings.class,
+                        (AccountSettings) account -> Mono.just(AccountSettings.GitSettings.NONE)),
+                Map.entry(PipelineRuns.class, PipelineRuns.NONE),
+                Map.entry(ApiDocument.class, parts.document()),
+                Map.entry(EventLoops.class, parts.loops()),
+                Map.entry(ControlPlaneConfig.class, parts.config()));
         Object service = services.get(type);
         if (service == null) {
             throw new IllegalArgumentException("no module offers " + type.getName());

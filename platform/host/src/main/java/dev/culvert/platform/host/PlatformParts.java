@@ -10,6 +10,7 @@ import dev.culvert.platform.host.store.EventFeed;
 import dev.culvert.platform.host.store.OutboxLimits;
 import dev.culvert.platform.host.store.OutboxSender;
 import dev.culvert.platform.host.store.PlatformStore;
+import dev.culvert.platform.host.store.TurnKeeper;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Clock;
@@ -18,7 +19,8 @@ import reactor.core.publisher.Mono;
 
 /** What modules share, with the lifetime of the control plane. */
 record PlatformParts(ControlPlaneConfig config, PlatformModules modules, PlatformStore store,
-        EventFeed events, OutboxSender outbox, EndingAccounts accountEnds, EndingRuntimes runtimeEnds,
+        EventFeed events, OutboxSender outbox, TurnKeeper turns, EndingAccounts accountEnds,
+        EndingRuntimes runtimeEnds,
         AuditTrail audit,
         ApiDocument document, EventLoops loops, Telemetry telemetry) {
     /** The number of events that the change feed keeps. */
@@ -32,7 +34,7 @@ record PlatformParts(ControlPlaneConfig config, PlatformModules modules, Platfor
         var accountEnds = new EndingAccounts();
         accountEnds.add(outbox::accountEnded);
         return new PlatformParts(config, modules, store, new EventFeed(store, MAX_EVENTS), outbox,
-                accountEnds, new EndingRuntimes(),
+                new TurnKeeper(store, process()), accountEnds, new EndingRuntimes(),
                 AuditTrail.in(config.dataDir(), Clock.systemUTC(), process()), new ApiDocument(),
                 EventLoops.create(), telemetry);
     }
@@ -50,7 +52,8 @@ record PlatformParts(ControlPlaneConfig config, PlatformModules modules, Platfor
 
     /** Ends deliveries, then writes what waits and closes everything. */
     Mono<Void> free(Duration grace) {
-        return outbox.stop()
+        return turns.stop()
+                .then(outbox.stop())
                 .then(audit.close())
                 .then(Mono.<Void>fromRunnable(telemetry::close))
                 .then(loops.disposeLater(Duration.ZERO, grace))

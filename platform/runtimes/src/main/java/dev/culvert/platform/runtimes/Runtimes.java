@@ -6,6 +6,7 @@ import dev.culvert.certs.Base64Url;
 import dev.culvert.certs.EnrolmentToken;
 import dev.culvert.handlers.spi.HandlerException;
 import dev.culvert.handlers.spi.HandlerException.Reason;
+import dev.culvert.http.quota.KeyedPace;
 import dev.culvert.platform.host.rest.StoreRefusal;
 import dev.culvert.platform.host.spi.Events;
 import dev.culvert.platform.host.spi.Outbox;
@@ -48,6 +49,9 @@ import reactor.core.scheduler.Schedulers;
 final class Runtimes {
     private static final String KIND = "runtime";
     private static final int MAX_RUNTIMES = 10_000;
+    /** How often the errors of a runtime change: each change is an event that all of the account read. */
+    private static final int REPORTS = 10;
+    private static final Duration REPORT_INTERVAL = Duration.ofSeconds(6);
     private static final int STORE_KEY_BYTES = 16;
     private static final SecureRandom RANDOM = new SecureRandom();
     private static final Logger log = LoggerFactory.getLogger(Runtimes.class);
@@ -59,7 +63,7 @@ final class Runtimes {
     private final @Nullable X509Certificate authority;
     private final Clock clock;
     private final RuntimeSecrets secrets;
-    private final ReportPace reports;
+    private final KeyedPace<String> reports;
 
     /** What the module gets from others. */
     record Services(Store store, Events events, Outbox outbox, RuntimeKeys keys, RuntimeEnds ends,
@@ -77,7 +81,7 @@ final class Runtimes {
         this.authority = authority;
         this.clock = clock;
         this.secrets = new RuntimeSecrets(services.wrapping());
-        this.reports = new ReportPace(clock);
+        this.reports = new KeyedPace<>(REPORTS, REPORT_INTERVAL, MAX_RUNTIMES, System::nanoTime);
     }
 
     /**
@@ -370,12 +374,12 @@ final class Runtimes {
     }
 
     private void requirePace(String account, String name) {
-        Duration wait = reports.take(account, name);
+        Duration wait = reports.take(account + "/" + name);
         if (wait != null) {
             throw HandlerException
                     .of(Reason.RATE_LIMITED, "the errors of the runtime " + name
-                            + " changed too often (expected: " + ReportPace.BURST + " times, then once in "
-                            + ReportPace.INTERVAL.toSeconds() + " s)")
+                            + " changed too often (expected: " + REPORTS + " times, then once in "
+                            + REPORT_INTERVAL.toSeconds() + " s)")
                     .retryAfter(wait);
         }
     }

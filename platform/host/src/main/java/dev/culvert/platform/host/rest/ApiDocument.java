@@ -75,31 +75,54 @@ public final class ApiDocument {
     private Map<String, Object> operation(String module, RestCall call) {
         Map<String, Object> operation = ordered("tags", List.of(module), "summary", call.summary(),
                 "description", switch (call.who()) {
+                    case ANYONE -> "Without a key: the call has a secret of its own.";
                     case HOLDER -> "For every key.";
+                    case MEMBER -> "For users whom rules allow "
+                            + right(call)
+                            + ", and administrators; operators may name another account.";
                     case ADMIN -> "For administrators of the account; operators may name another.";
                     case OPERATOR -> "For operators.";
                     case RUNTIME -> "For keys of runtimes.";
                 });
         List<Map<String, Object>> query = new ArrayList<>();
-        if (call.who() == RestCall.Who.ADMIN) {
-            query.add(ordered("name", "account", "in", "query", "required", false, "schema",
-                    Map.of("type", "string")));
-        }
-        if (call.canForce()) {
-            query.add(ordered("name", "force", "in", "query", "required", false, "schema",
-                    Map.of("type", "boolean")));
-        }
+        CallQuery.known(call)
+                .forEach(name -> query.add(ordered("name", name, "in", "query", "required", false, "schema",
+                        Map.of("type", switch (name) {
+                            case CallQuery.FORCE -> "boolean";
+                            case CallQuery.LIMIT -> "integer";
+                            default -> "string";
+                        }))));
         if (!query.isEmpty()) {
             operation.put("parameters", query);
         }
-        Class<? extends Record> takes = call.takes();
-        if (takes != null) {
-            operation.put("requestBody",
-                    ordered("required", true, "content",
-                            Map.of(JSON, Map.of("schema", reference(module, takes)))));
+        if (call.who() == RestCall.Who.ANYONE) {
+            operation.put("security", List.of());
+        }
+        Map<String, Object> content = body(module, call.takes());
+        if (!content.isEmpty()) {
+            operation.put("requestBody", ordered("required", true, "content", content));
         }
         operation.put("responses", responses(module, call));
         return operation;
+    }
+
+    private static String right(RestCall call) {
+        Right right = call.right();
+        return right == null ? "it" : right.action() + " on " + right.entity();
+    }
+
+    private Map<String, Object> body(String module, RestCall.Takes takes) {
+        Map<String, Object> content = new TreeMap<>();
+        Class<? extends Record> record = takes.body();
+        RawBody raw = takes.raw();
+        if (record != null) {
+            content.put(JSON, Map.of("schema", reference(module, record)));
+        } else if (raw != null && raw.mediaTypes().isEmpty()) {
+            content.put("*/*", Map.of());
+        } else if (raw != null) {
+            raw.mediaTypes().forEach(type -> content.put(type, Map.of()));
+        }
+        return content;
     }
 
     private Map<String, Object> responses(String module, RestCall call) {
@@ -108,7 +131,7 @@ public final class ApiDocument {
         if (gives == null) {
             responses.put("204", Map.of("description", "Done"));
         } else {
-            Object schema = call.isList()
+            Object schema = call.form() == RestCall.Form.LIST || call.form() == RestCall.Form.PAGES
                     ? ordered("type", "object", "required", List.of("items", "next"), "properties",
                             ordered("items", ordered("type", "array", "items", reference(module, gives)),
                                     "next", Map.of("type", List.of("string", "null"))))

@@ -46,7 +46,7 @@ final class Idempotency {
             return Mono.error(HandlerException.of(Reason.BAD_REQUEST,
                     "Idempotency-Key has to be 1..255 printable characters of ASCII"));
         }
-        return request.aggregate(JsonBodies.MAX_BYTES)
+        return request.aggregate(call.takes().maxBytes())
                 .flatMap(body -> {
                     String who = caller.account() + "/" + caller.getName();
                     var named = new RepeatableRequest(account, who, digest("key", key),

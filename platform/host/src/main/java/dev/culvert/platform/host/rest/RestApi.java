@@ -10,11 +10,14 @@ import dev.culvert.http.observe.AuditTrail;
 import dev.culvert.http.observe.LinePace;
 import dev.culvert.platform.host.rest.RestCall.Who;
 import dev.culvert.platform.host.spi.Callers;
+import dev.culvert.platform.host.spi.Decisions;
 import dev.culvert.platform.host.spi.PlatformCaller;
 import dev.culvert.store.StoreException;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.QueryStringDecoder;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -30,25 +33,32 @@ public final class RestApi implements EdgeHandler {
     private final String module;
     private final List<RestCall> calls;
     private final Callers callers;
+    private final @Nullable Decisions decisions;
     private final AuditTrail audit;
+    private final FailurePace failures = new FailurePace();
     private final LinePace strangers = new LinePace(Duration.ofSeconds(10));
     private final LinePace known = new LinePace(Duration.ofSeconds(1));
 
     /**
      * @param module the entity of audit records
+     * @param decisions what decides about members; null: no call is for them
      * @param audit where changes are recorded
      */
-    public RestApi(String module, List<RestCall> calls, Callers callers, AuditTrail audit) {
+    public RestApi(String module, List<RestCall> calls, Callers callers, @Nullable Decisions decisions,
+            AuditTrail audit) {
         this.module = module;
         this.calls = List.copyOf(calls);
         this.callers = callers;
+        this.decisions = decisions;
         this.audit = audit;
     }
 
     /** The API of a module, listed in {@code /openapi.json}. Called by its {@code create}. */
     public static RestApi of(String module, HandlerContext context, List<RestCall> calls) {
         context.service(ApiDocument.class).add(module, calls);
-        return new RestApi(module, calls, context.service(Callers.class), context.service(AuditTrail.class));
+        boolean hasMembers = calls.stream().anyMatch(call -> call.who() == Who.MEMBER);
+        return new RestApi(module, calls, context.service(Callers.class),
+                hasMembers ? context.service(Decisions.class) : null, context.service(AuditTrail.class));
     }
 
     @Override
@@ -67,28 +77,52 @@ public final class RestApi implements EdgeHandler {
     }
 
     private Mono<EdgeResponse> answer(RestCall call, EdgeRequest request) {
-        return callers.caller(request.headers(), request.context())
-                .onErrorResume(HandlerException.class, why -> denied(request, null, why))
-                .flatMap(caller -> {
-                    var place = new AtomicReference<>(caller.account());
-                    var content = new AtomicReference<>("");
-                    Mono<EdgeResponse> work = Mono.defer(() -> {
-                        requireAllowed(call.who(), caller);
-                        CallQuery query = CallQuery.of(call, request.query());
-                        return account(caller, query)
-                                .doOnNext(place::set)
-                                .flatMap(account -> Idempotency.once(call, request, caller, account,
-                                        same -> call.work()
-                                                .answer(new CallScope(caller, account, same,
-                                                        query.isForced(), content::set,
-                                                        segments(call, request)))
-                                                .cast(EdgeResponse.class)));
-                    }).onErrorMap(StoreException.class, StoreRefusal::told);
-                    return call.changes()
-                            ? audited(request, caller, place, content, work)
-                            : work.onErrorResume(HandlerException.class,
-                                    why -> denied(request, caller, why));
-                });
+        return call.who() == Who.ANYONE
+                ? failures.paced(request, ofAnyone(call, request))
+                        .onErrorResume(HandlerException.class, why -> denied(request, null, why))
+                : callers.caller(request.headers(), request.context())
+                        .onErrorResume(HandlerException.class, why -> denied(request, null, why))
+                        .flatMap(caller -> ofCaller(call, request, caller));
+    }
+
+    private static Mono<EdgeResponse> ofAnyone(RestCall call, EdgeRequest request) {
+        return Mono.defer(() -> {
+            CallQuery query = CallQuery.of(call, request.query());
+            return call.work()
+                    .answer(new CallScope(call, null, "", request, query.isForced(), content -> {},
+                            segments(call, request), query.values()))
+                    .cast(EdgeResponse.class);
+        }).onErrorMap(StoreException.class, StoreRefusal::told);
+    }
+
+    private Mono<EdgeResponse> ofCaller(RestCall call, EdgeRequest request, PlatformCaller caller) {
+        var place = new AtomicReference<>(caller.account());
+        var content = new AtomicReference<>("");
+        Mono<EdgeResponse> work = Mono.defer(() -> {
+            requireAllowed(call.who(), caller);
+            CallQuery query = CallQuery.of(call, request.query());
+            return account(caller, query)
+                    .doOnNext(place::set)
+                    .flatMap(account -> requireRight(call, request, caller, account).thenReturn(account))
+                    .flatMap(account -> Idempotency.once(call, request, caller, account,
+                            same -> call.work()
+                                    .answer(new CallScope(call, caller, account, same, query.isForced(),
+                                            content::set, segments(call, request), query.values()))
+                                    .cast(EdgeResponse.class)));
+        }).onErrorMap(StoreException.class, StoreRefusal::told);
+        return call.changes()
+                ? audited(request, caller, place, content, work)
+                : work.onErrorResume(HandlerException.class, why -> denied(request, caller, why));
+    }
+
+    /** Operators may do anything in an account that they name. Errors: HandlerException FORBIDDEN. */
+    private Mono<Void> requireRight(RestCall call, EdgeRequest request, PlatformCaller caller,
+            String account) {
+        Right right = call.right();
+        if (right == null || decisions == null || !account.equals(caller.account())) {
+            return Mono.empty();
+        }
+        return decisions.require(caller, right.entity(), right.action(), right.of(segments(call, request)));
     }
 
     /**
@@ -112,14 +146,20 @@ public final class RestApi implements EdgeHandler {
     }
 
     private static Map<String, String> segments(RestCall call, EdgeRequest request) {
+        Map<String, String> decoded = new HashMap<>();
         Map<String, String> segments = call.template().match(request.path());
-        return segments == null ? Map.of() : segments;
+        if (segments != null) {
+            segments.forEach((name, raw) -> decoded.put(name,
+                    QueryStringDecoder.decodeComponent(raw.replace("+", "%2B"))));
+        }
+        return decoded;
     }
 
     /** Throws HandlerException FORBIDDEN. */
     private static void requireAllowed(Who who, PlatformCaller caller) {
         boolean may = switch (who) {
-            case HOLDER -> true;
+            case ANYONE, HOLDER -> true;
+            case MEMBER -> caller.userId() != null;
             case ADMIN -> caller.isAdmin();
             case OPERATOR -> caller.isOperator();
             case RUNTIME -> caller.runtime() != null;
@@ -127,6 +167,7 @@ public final class RestApi implements EdgeHandler {
         if (!may) {
             throw HandlerException.of(Reason.FORBIDDEN, switch (who) {
                 case RUNTIME -> "only a runtime's key may ask this";
+                case MEMBER -> "only users may do this";
                 case OPERATOR -> "only the control plane's operators may do this";
                 default -> "only administrators of the account may do this";
             });

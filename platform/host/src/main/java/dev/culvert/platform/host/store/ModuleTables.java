@@ -50,7 +50,8 @@ public record ModuleTables(SequencedMap<String, TableVersions> modules) implemen
                       digest TEXT NOT NULL, body TEXT, created INTEGER NOT NULL,
                       PRIMARY KEY (account, caller, request)) STRICT""",
                     "CREATE INDEX platform_requests_of_account ON platform_requests (account, created)"),
-            List.of("ALTER TABLE platform_requests ADD COLUMN place INTEGER NOT NULL DEFAULT 0", BY_PLACE)),
+            List.of("ALTER TABLE platform_requests ADD COLUMN place INTEGER NOT NULL DEFAULT 0", BY_PLACE),
+            List.of()), // a file's process has all turns
             List.of(List.of(
                     """
                             CREATE TABLE platform_events (
@@ -76,7 +77,11 @@ public record ModuleTables(SequencedMap<String, TableVersions> modules) implemen
                     List.of("ALTER TABLE platform_requests ADD COLUMN place BIGINT NOT NULL DEFAULT 0",
                             BY_PLACE),
                     // counts the claims of a message, each of which has its own number
-                    List.of("ALTER TABLE platform_outbox ADD COLUMN claim BIGINT NOT NULL DEFAULT 0")));
+                    List.of("ALTER TABLE platform_outbox ADD COLUMN claim BIGINT NOT NULL DEFAULT 0"),
+                    List.of("""
+                            CREATE TABLE platform_turns (
+                              name TEXT PRIMARY KEY, number BIGINT NOT NULL, holder TEXT NOT NULL,
+                              claimed_until BIGINT NOT NULL)""")));
 
     /** The tables on a server. */
     public SchemaParts postgres() {

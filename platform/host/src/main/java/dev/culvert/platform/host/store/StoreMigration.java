@@ -38,7 +38,7 @@ public final class StoreMigration {
     private static final DatabaseSchema NONE = connection -> {};
     /** Of the engines, not of modules. */
     private static final Set<String> OWN_OF_ENGINES = Set.of("schema_version", "lease", "lease_notes",
-            "platform_versions", "platform_feed");
+            "platform_versions", "platform_feed", "platform_turns");
 
     private StoreMigration() {}
 

@@ -1,10 +1,9 @@
-package dev.culvert.platform.runtimes;
+package dev.culvert.platform.directory.testing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
-import dev.culvert.certs.CertificateAuthority;
 import dev.culvert.config.ConfigBinder;
 import dev.culvert.config.ConfigSources;
 import dev.culvert.config.yaml.YamlFile;
@@ -29,7 +28,6 @@ import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -39,7 +37,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** A control plane with the modules of the class path, and its callers. */
-final class Plane implements AutoCloseable {
+public final class Plane implements AutoCloseable {
     private static final Duration TIME = Duration.ofMinutes(1);
     private static final JsonMapper JSON = new JsonMapper();
 
@@ -48,7 +46,7 @@ final class Plane implements AutoCloseable {
     private final ControlPlaneConfig config;
     private ControlPlane running;
     /** The key of the operator. */
-    final String admin;
+    public final String admin;
 
     private Plane(Path folder, ControlPlaneConfig config) {
         this.folder = folder;
@@ -57,13 +55,8 @@ final class Plane implements AutoCloseable {
         this.admin = read(folder.resolve("admin.key"));
     }
 
-    /** Starts one that follows a tunnel server. */
-    static Plane start(Path folder, StubServer server) {
-        return start(folder, server, "");
-    }
-
     /** The lines of an empty store. */
-    static String store(Engine engine) {
+    public static String store(Engine engine) {
         return switch (engine) {
             case SQLITE -> "";
             case POSTGRES -> {
@@ -74,24 +67,8 @@ final class Plane implements AutoCloseable {
         };
     }
 
-    /** Starts one that follows a tunnel server, with a store. */
-    static Plane start(Path folder, StubServer server, String store) {
-        CertificateAuthority ca = CertificateAuthority.create("Culvert tests", Clock.systemUTC());
-        ca.writeTo(folder.resolve("ca.crt"), folder.resolve("ca.key"));
-        write(folder.resolve("registrar.token"), StubServer.TOKEN + "\n");
-        return start(folder, store + """
-                handlers:
-                  runtimes:
-                    server: %s
-                    tokenFile: %s
-                    authority: %s
-                    domain: tunnels.test
-                    hosted: http://127.0.0.1:1
-                """.formatted(server.url(), folder.resolve("registrar.token"), folder.resolve("ca.crt")));
-    }
-
     /** Starts one with more lines of control-plane.yaml. */
-    static Plane start(Path folder, String yaml) {
+    public static Plane start(Path folder, String yaml) {
         Path file = folder.resolve("control-plane.yaml");
         write(file, "listen: 127.0.0.1:0\ndataDir: " + folder.resolve("data") + "\nadminKeyFile: "
                 + folder.resolve("admin.key") + "\n" + yaml);
@@ -105,12 +82,12 @@ final class Plane implements AutoCloseable {
         return Objects.requireNonNull(ControlPlane.start(config).block(TIME));
     }
 
-    Path database() {
+    public Path database() {
         return folder.resolve("data").resolve("directory.db");
     }
 
     /** Runs a statement in its database, on either engine. */
-    void execute(String sql) {
+    public void execute(String sql) {
         try (Connection connection = connect(); Statement statement = connection.createStatement()) {
             statement.execute(sql);
         } catch (SQLException e) {
@@ -119,7 +96,7 @@ final class Plane implements AutoCloseable {
     }
 
     /** The first column of a query in its database. */
-    List<String> rows(String sql) {
+    public List<String> rows(String sql) {
         List<String> found = new ArrayList<>();
         try (Connection connection = connect();
                 Statement statement = connection.createStatement();
@@ -134,7 +111,7 @@ final class Plane implements AutoCloseable {
     }
 
     /** All that its database holds: the bytes of its files, or the rows of each table. */
-    String dump() {
+    public String dump() {
         if (config.store().url() != null) {
             return rows("SELECT tablename FROM pg_tables WHERE schemaname = 'public'").stream()
                     .flatMap(table -> rows("SELECT t::text FROM " + table + " t").stream())
@@ -148,7 +125,7 @@ final class Plane implements AutoCloseable {
     }
 
     /** The file of the keys that wrap secrets. */
-    Path wrappingKeys() {
+    public Path wrappingKeys() {
         return database().resolveSibling("token.key");
     }
 
@@ -159,29 +136,29 @@ final class Plane implements AutoCloseable {
                 : TestServer.connect(url.substring(url.lastIndexOf('/') + 1));
     }
 
-    void stop() {
+    public void stop() {
         running.stop(Duration.ZERO).block(TIME);
     }
 
-    void restart() {
+    public void restart() {
         running = started(config);
     }
 
     /** An answer. */
-    record Answer(int status, JsonNode json) {
+    public record Answer(int status, JsonNode json) {
         /** The status of the first error of GraphQL; 200 without one. */
-        int graphQl() {
+        public int graphQl() {
             return json.at("/errors/0/extensions/status").asInt(200);
         }
 
-        String error() {
+        public String error() {
             return json.at("/errors/0/message").asText();
         }
     }
 
-    Answer call(String method, String path, String key, String body) {
+    public Answer call(String method, String path, String key, String body) {
         HttpRequest.Builder request = HttpRequest
-                .newBuilder(URI.create("http://" + running.address() + path))
+                .newBuilder(uri(path))
                 .method(method, body.isEmpty() ? BodyPublishers.noBody() : BodyPublishers.ofString(body));
         if (!key.isEmpty()) {
             request.header("authorization", key);
@@ -189,11 +166,22 @@ final class Plane implements AutoCloseable {
         if (!body.isEmpty()) {
             request.header("content-type", "application/json");
         }
+        return send(request.build());
+    }
+
+    /** The URI of a path. */
+    public URI uri(String path) {
+        return URI.create("http://" + running.address() + path);
+    }
+
+    /** What a request is answered. An answer that is no JSON is a text. */
+    public Answer send(HttpRequest request) {
         try {
-            HttpResponse<String> response = http.send(request.build(), HttpResponse.BodyHandlers.ofString());
+            HttpResponse<String> response = http.send(request, HttpResponse.BodyHandlers.ofString());
             String text = response.body();
-            return new Answer(response.statusCode(),
-                    text.startsWith("{") ? JSON.readTree(text) : JSON.valueToTree(text));
+            return new Answer(response.statusCode(), text.startsWith("{") || text.startsWith("[")
+                    ? JSON.readTree(text)
+                    : JSON.valueToTree(text));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } catch (InterruptedException e) {
@@ -201,7 +189,7 @@ final class Plane implements AutoCloseable {
         }
     }
 
-    Answer graphQl(String key, String query, Map<String, ?> variables) {
+    public Answer graphQl(String key, String query, Map<String, ?> variables) {
         try {
             return call("POST", "/2.0/api/graphql", key,
                     JSON.writeValueAsString(Map.of("query", query, "variables", variables)));
@@ -211,30 +199,30 @@ final class Plane implements AutoCloseable {
     }
 
     /** Creates a runtime. */
-    Answer create(String key, Map<String, ?> args) {
+    public Answer create(String key, Map<String, ?> args) {
         return graphQl(key,
                 "mutation C($a: RuntimeInstallationArgs!) { createRuntime(installationArgs: $a) { name newAccessToken } }",
                 Map.of("a", args));
     }
 
     /** Creates a runtime with a tunnel. Returns its token. */
-    String created(String key, String name) {
+    public String created(String key, String name) {
         Answer made = create(key, Map.of("runtimeName", name));
         assertThat(made.graphQl()).as(made.json().toString()).isEqualTo(200);
         return made.json().at("/data/createRuntime/newAccessToken").asText();
     }
 
-    Answer delete(String key, String name, boolean force) {
+    public Answer delete(String key, String name, boolean force) {
         return graphQl(key, "mutation D($n: String!, $f: Boolean) { deleteRuntime(name: $n, force: $f) }",
                 Map.of("n", name, "f", force));
     }
 
-    String account() {
+    public String account() {
         return call("GET", "/api/me", admin, "").json().path("account").asText();
     }
 
     /** Makes another account with an administrator. Returns that user's key. */
-    String otherAccount(String name) {
+    public String otherAccount(String name) {
         String account = call("POST", "/api/accounts", admin, "{\"name\":\"" + name + "\"}").json()
                 .path("id")
                 .asText();
@@ -242,7 +230,7 @@ final class Plane implements AutoCloseable {
     }
 
     /** Makes a user of an account. Returns the user's key. */
-    String userOf(String account, String name, boolean isAdmin) {
+    public String userOf(String account, String name, boolean isAdmin) {
         String user = call("POST", "/api/users?account=" + account, admin,
                 "{\"name\":\"" + name + "\",\"email\":\"" + name + "@x.test\",\"admin\":" + isAdmin + "}")
                 .json()
@@ -253,7 +241,7 @@ final class Plane implements AutoCloseable {
                 .asText();
     }
 
-    static String read(Path file) {
+    public static String read(Path file) {
         return read(file, StandardCharsets.UTF_8).strip();
     }
 
@@ -265,7 +253,7 @@ final class Plane implements AutoCloseable {
         }
     }
 
-    static void write(Path file, String text) {
+    public static void write(Path file, String text) {
         try {
             Files.writeString(file, text);
         } catch (IOException e) {
