@@ -5,7 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.culvert.certs.Base64Url;
 import dev.culvert.certs.EnrolmentToken;
-import dev.culvert.platform.runtimes.Plane.Answer;
+import dev.culvert.platform.directory.testing.Plane;
+import dev.culvert.platform.directory.testing.Plane.Answer;
 import graphql.language.FieldDefinition;
 import graphql.language.ObjectTypeDefinition;
 import graphql.schema.idl.SchemaParser;
@@ -44,9 +45,11 @@ class CredentialMatrixIT {
                 Set.of(Credential.USER, Credential.ADMIN, Credential.OPERATOR, Credential.RUNTIME,
                         Credential.OTHER_RUNTIME)), USER(
                                 Set.of(Credential.USER, Credential.ADMIN, Credential.OPERATOR)), ADMIN(
-                                        Set.of(Credential.ADMIN, Credential.OPERATOR)), OPERATOR(
-                                                Set.of(Credential.OPERATOR)), RUNTIME(
-                                                        Set.of(Credential.RUNTIME, Credential.OTHER_RUNTIME)),
+                                        Set.of(Credential.ADMIN, Credential.OPERATOR)),
+        /** Users whom a rule allows it: this one has none. */
+        MEMBER(Set.of(Credential.ADMIN, Credential.OPERATOR)), OPERATOR(
+                Set.of(Credential.OPERATOR)), RUNTIME(
+                        Set.of(Credential.RUNTIME, Credential.OTHER_RUNTIME)),
         /** The runtime that it is about, and administrators. */
         ITSELF(Set.of(Credential.RUNTIME, Credential.ADMIN, Credential.OPERATOR));
 
@@ -77,6 +80,19 @@ class CredentialMatrixIT {
                 "GET /api/auth/key/{id}", "DELETE /api/auth/key/{id}", "GET /api/team", "POST /api/team",
                 "DELETE /api/team/{id}", "PUT /api/team/{id}/{user}/assignUserToTeam",
                 "PUT /api/team/{id}/{user}/deleteUserFromTeam", "GET /api/accounts/{id}/users");
+        rows(Row.MEMBER, "GET /api/hermes/types", "GET /api/hermes/types/{type}/{kind}",
+                "GET /api/hermes/events", "POST /api/hermes/events", "GET /api/hermes/events/{event}",
+                "DELETE /api/hermes/events/{event}", "DELETE /api/hermes/events/{event}/{context}",
+                "GET /api/hermes/triggers", "GET /api/hermes/triggers/event/{event}",
+                "GET /api/hermes/triggers/pipeline/{pipeline}",
+                "POST /api/hermes/triggers/{event}/{pipeline}",
+                "DELETE /api/hermes/triggers/{event}/{pipeline}", "GET /api/hermes/runs",
+                "GET /api/hermes/runs/{id}", "POST /api/hermes/runs/{id}/replay", "GET /api/hermes/refusals",
+                "POST /api/hermes/explain");
+        // What happened is judged by the secret of the event: TriggersIT.
+        rows(Row.ANYONE, "POST /api/hermes/run/{event}", "POST /api/hermes/git/{provider}",
+                "POST /nomios/dockerhub", "POST /nomios/quay", "POST /nomios/jfrog", "POST /nomios/azure",
+                "POST /nomios/docker", "POST /nomios/helm", "POST /nomios/helm/jfrog");
         rows(Row.HOLDER, "POST /api/abac/decide", "POST /2.0/api/graphql");
         rows(Row.USER, "GET /api/me", "GET /api/user", "POST /api/runtime-tokens");
         rows(Row.RUNTIME, "POST /api/tokens/resolve", "GET /api/changes", "PUT /api/runtime");
@@ -121,7 +137,7 @@ class CredentialMatrixIT {
 
     @BeforeEach
     void start() {
-        plane = Plane.start(folder, server);
+        plane = Planes.start(folder, server);
         String account = plane.account();
         String token = plane.created(plane.admin, "prod");
         credentials.put(Credential.NONE, "");

@@ -7,7 +7,8 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.MissingNode;
 import dev.culvert.certs.Base64Url;
 import dev.culvert.certs.EnrolmentToken;
-import dev.culvert.platform.runtimes.Plane.Answer;
+import dev.culvert.platform.directory.testing.Plane;
+import dev.culvert.platform.directory.testing.Plane.Answer;
 import dev.culvert.store.Database.Engine;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -50,7 +51,7 @@ class RuntimesIT {
 
     @BeforeEach
     void start() {
-        plane = Plane.start(folder, server, Plane.store(engine));
+        plane = Planes.start(folder, server, Plane.store(engine));
         admin = plane.admin;
         account = plane.account();
     }

@@ -1,0 +1,133 @@
+package dev.culvert.platform.triggers.registry;
+
+import dev.culvert.handlers.spi.EdgeResponse;
+import dev.culvert.handlers.spi.HandlerException;
+import dev.culvert.handlers.spi.HandlerException.Reason;
+import dev.culvert.platform.host.rest.CallScope;
+import dev.culvert.platform.host.rest.RawBody;
+import dev.culvert.platform.host.rest.RestCall;
+import dev.culvert.platform.host.rest.RestCall.Who;
+import dev.culvert.platform.triggers.hermes.EventBody;
+import dev.culvert.platform.triggers.hermes.EventUri;
+import dev.culvert.platform.triggers.hermes.Happening;
+import dev.culvert.platform.triggers.hermes.Hermes;
+import dev.culvert.platform.triggers.hermes.HermesCalls;
+import dev.culvert.platform.triggers.hermes.Outcome;
+import dev.culvert.platform.triggers.hermes.Proof;
+import dev.culvert.platform.triggers.hermes.Variables;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** Takes the webhooks of registries. */
+public final class RegistryCalls {
+    /** What all calls are below. */
+    public static final String ROOT = "/nomios";
+    /** The digits of an account in URIs. */
+    private static final String ACCOUNT_PART = "[0-9a-f]{12}";
+    private static final String BEARER = "Bearer ";
+
+    private final Hermes hermes;
+
+    private RegistryCalls(Hermes hermes) {
+        this.hermes = hermes;
+    }
+
+    public static List<RestCall> of(Hermes hermes) {
+        var calls = new RegistryCalls(hermes);
+        return Stream
+                .concat(Arrays.stream(Registry.values())
+                        .map(registry -> calls.call(registry, ROOT + registry.path())),
+                        Stream.of(calls.call(Registry.HELM, ROOT + "/helm/jfrog")))
+                .toList();
+    }
+
+    private RestCall call(Registry registry, String path) {
+        return RestCall.of(HttpMethod.POST, path, Who.ANYONE,
+                "Takes a webhook of " + registry.title() + "; it has the event's secret",
+                scope -> take(registry, scope))
+                .asks("account", "secret")
+                .takes(new RawBody(Set.of(), HermesCalls.MAX_BYTES));
+    }
+
+    private Mono<EdgeResponse> take(Registry registry, CallScope scope) {
+        String account = scope.query("account");
+        if (account == null || account.isEmpty()) {
+            return Mono.error(HandlerException.of(Reason.BAD_REQUEST,
+                    "query account: missing (expected: the account's id, or the end of the event's URI)"));
+        }
+        String part = account.matches(ACCOUNT_PART) ? account : EventUri.accountPart(account);
+        Proof proof = Proof.equal(secret(scope));
+        return scope.bytes().flatMap(bytes -> {
+            List<RegistryPush> pushes = registry.pushes(EventBody.parse(bytes));
+            String text = new String(bytes, StandardCharsets.UTF_8);
+            return pushes.isEmpty()
+                    ? Mono.just(EdgeResponse.Http.empty(
+                            HttpResponseStatus.NO_CONTENT))
+                    : takeAll(registry, pushes, part, text, proof);
+        });
+    }
+
+    private static @Nullable String secret(CallScope scope) {
+        String field = scope.request().headers().get(HttpHeaderNames.AUTHORIZATION);
+        return field != null && field.regionMatches(true, 0, BEARER, 0, BEARER.length())
+                ? field.substring(BEARER.length()).strip()
+                : scope.query("secret");
+    }
+
+    /** What one registry sends may be for several events: those whose secret it knows take it. */
+    private Mono<EdgeResponse> takeAll(Registry registry, List<RegistryPush> pushes, String account,
+            String text, Proof proof) {
+        List<Happening> happened = new ArrayList<>();
+        for (RegistryPush push : pushes) {
+            Map<String, String> fields = push.fields(registry);
+            Map<String, String> variables = Variables.of(fields, text);
+            for (String uri : uris(registry, push)) {
+                happened.add(new Happening(uri + ":" + account, push.delivery(), fields, variables, null));
+            }
+        }
+        return Flux.fromIterable(happened)
+                .concatMap(each -> hermes.accept(each, proof)
+                        .map(outcome -> new Answered(outcome, null))
+                        .onErrorResume(HandlerException.class,
+                                failed -> failed.reason() == Reason.FORBIDDEN
+                                        ? Mono.just(new Answered(null, failed))
+                                        : Mono.error(failed)))
+                .collectList()
+                .flatMap(RegistryCalls::answer);
+    }
+
+    private static List<String> uris(Registry registry, RegistryPush push) {
+        String own = registry.uri(push.namespace(), push.name());
+        return registry.hasAny()
+                ? List.of(own, registry.uri(push.namespace(), RegistryKind.ANY),
+                        registry.uri(RegistryKind.ANY, RegistryKind.ANY))
+                : List.of(own);
+    }
+
+    /** What one event answered. */
+    private record Answered(@Nullable Outcome outcome, @Nullable HandlerException refusal) {}
+
+    private static Mono<EdgeResponse> answer(List<Answered> answers) {
+        List<Outcome> outcomes = answers.stream()
+                .flatMap(answer -> Stream.ofNullable(answer.outcome))
+                .toList();
+        return outcomes.isEmpty()
+                ? answers.stream()
+                        .flatMap(answer -> Stream.ofNullable(answer.refusal))
+                        .findFirst()
+                        .<Mono<EdgeResponse>>map(Mono::error)
+                        .orElseGet(Mono::empty)
+                : Mono.just(HermesCalls.answer(Outcome.of(outcomes)));
+    }
+}
