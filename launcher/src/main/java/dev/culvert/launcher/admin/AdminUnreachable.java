@@ -6,7 +6,7 @@ package dev.culvert.launcher.admin;
 public final class AdminUnreachable extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
-    AdminUnreachable(String message) {
+    public AdminUnreachable(String message) {
         super(message, null, false, false);
     }
 }

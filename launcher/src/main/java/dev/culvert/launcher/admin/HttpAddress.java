@@ -27,7 +27,7 @@ public final class HttpAddress {
     }
 
     /** The exception for a text that is no such address. */
-    static CommandException wrong(String origin, String text) {
+    public static CommandException wrong(String origin, String text) {
         return new CommandException(ExitCode.USAGE,
                 origin + ": " + text + " (expected: http://host:port or https://host:port, port 1 to 65535)");
     }

@@ -1,7 +1,7 @@
 package dev.culvert.launcher.command;
 
 import dev.culvert.config.ConfigBinding;
-import dev.culvert.launcher.admin.TokenKeyCommand;
+import dev.culvert.launcher.platform.TokenKeyCommand;
 import dev.culvert.launcher.run.PartCommand;
 import dev.culvert.launcher.run.RunningPart;
 import dev.culvert.platform.host.ControlPlane;

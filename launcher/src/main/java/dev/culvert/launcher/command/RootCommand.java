@@ -9,6 +9,7 @@ import dev.culvert.launcher.expose.ConnectCommand;
 import dev.culvert.launcher.expose.HttpCommand;
 import dev.culvert.launcher.follow.EventsCommand;
 import dev.culvert.launcher.follow.TailCommand;
+import dev.culvert.launcher.platform.TriggerCommand;
 import java.util.Locale;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -31,18 +32,19 @@ enum RootCommand {
                                                             "Certificates are made on the spot, the upstreams are real. With --check it sends traffic through every route"
                                                                     + " instead, and ends."), RUNTIME(
                                                                             "Creates, lists and shows runtimes, enrols, moves and revokes their clients, and deletes them, through the admin API."), WEBHOOK(
-                                                                                    "Lists, shows, replays and purges stored webhooks; pauses their delivery."), ADMIN_TOKEN(
-                                                                                            "Creates, lists, rotates and deletes named tokens of the admin API, each with a role."), AUDIT(
-                                                                                                    "Lists changes made through the admin API, newest first."), EVENTS(
-                                                                                                            "Shows what happens to runtimes and webhooks, from now on, until Ctrl-C."), TAIL(
-                                                                                                                    "Shows requests as they end, from now on, until Ctrl-C: runtime, method, path, status, duration, cause."), CERTS(
-                                                                                                                            "Makes the certificate authority and the certificates of servers, and shows what certificates say."), DOCTOR(
-                                                                                                                                    "Checks the way from here to a tunnel server: proxy, DNS, connection, TLS (and who ends it), WebSocket, clock, idle time-out.",
-                                                                                                                                    "A line a check; exits with 0 when none failed, else with 1. Changes nothing, neither here nor there."), PROBE(
-                                                                                                                                            "Sends a GET to a URL and tells the status: for pods and scripts that have no other HTTP client."), CACHE(
-                                                                                                                                                    "Makes the AOT caches of this installation, with which commands and parts start faster.",
-                                                                                                                                                    "Parts run for a moment on 127.0.0.1 for it. To be run again after a change of the installation or of its Java run-time."), BENCH(
-                                                                                                                                                            "Compares Culvert under load with other ways to reach an upstream.");
+                                                                                    "Lists, shows, replays and purges stored webhooks; pauses their delivery."), TRIGGER(
+                                                                                            "Lists and makes what starts pipelines, through the control plane: webhooks, pushes to registries, times."), ADMIN_TOKEN(
+                                                                                                    "Creates, lists, rotates and deletes named tokens of the admin API, each with a role."), AUDIT(
+                                                                                                            "Lists changes made through the admin API, newest first."), EVENTS(
+                                                                                                                    "Shows what happens to runtimes and webhooks, from now on, until Ctrl-C."), TAIL(
+                                                                                                                            "Shows requests as they end, from now on, until Ctrl-C: runtime, method, path, status, duration, cause."), CERTS(
+                                                                                                                                    "Makes the certificate authority and the certificates of servers, and shows what certificates say."), DOCTOR(
+                                                                                                                                            "Checks the way from here to a tunnel server: proxy, DNS, connection, TLS (and who ends it), WebSocket, clock, idle time-out.",
+                                                                                                                                            "A line a check; exits with 0 when none failed, else with 1. Changes nothing, neither here nor there."), PROBE(
+                                                                                                                                                    "Sends a GET to a URL and tells the status: for pods and scripts that have no other HTTP client."), CACHE(
+                                                                                                                                                            "Makes the AOT caches of this installation, with which commands and parts start faster.",
+                                                                                                                                                            "Parts run for a moment on 127.0.0.1 for it. To be run again after a change of the installation or of its Java run-time."), BENCH(
+                                                                                                                                                                    "Compares Culvert under load with other ways to reach an upstream.");
 
     /** Lines. */
     private final String description;
@@ -69,6 +71,7 @@ enum RootCommand {
             case DEMO -> new DemoCommand();
             case RUNTIME -> new RuntimeCommand();
             case WEBHOOK -> new WebhookCommand();
+            case TRIGGER -> new TriggerCommand();
             case ADMIN_TOKEN -> new AdminTokenCommand();
             case AUDIT -> new AuditCommand();
             case EVENTS -> new EventsCommand();
@@ -89,6 +92,7 @@ enum RootCommand {
                     : full();
             case RUNTIME -> only(RuntimeCommand.class, next);
             case WEBHOOK -> only(WebhookCommand.class, next);
+            case TRIGGER -> only(TriggerCommand.class, next);
             case ADMIN_TOKEN -> only(AdminTokenCommand.class, next);
             default -> full();
         };

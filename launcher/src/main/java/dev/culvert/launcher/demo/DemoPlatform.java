@@ -9,9 +9,11 @@ import dev.culvert.platform.host.ControlPlaneConfig;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
+import java.net.URLEncoder;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -79,7 +81,26 @@ final class DemoPlatform {
                         .then(rule(admin, user, "workflows", List.of("VIEW", "ACCESS_LOGS", "TERMINATE"),
                                 Map.of("namespace", List.of(DemoCluster.NAMESPACE)))))
                 .then(post(admin, "/api/keys", Map.of("runtime", "local", "name", "demo")))
-                .flatMap(key -> keep(runtimeKey(), key)));
+                .flatMap(key -> keep(runtimeKey(), key))
+                .then(link(admin)));
+    }
+
+    /** A push to {@code demo/web} at GitHub starts the pipeline {@code demo/build}. */
+    private Mono<Void> link(String admin) {
+        return post(admin, "/api/hermes/events", Map.of("type", "git", "kind", "github", "values",
+                Map.of("owner", "demo", "repo", "web")))
+                .flatMap(event -> onElastic(() -> Secrets.write(hookSecret(folder),
+                        event.path("help").asText().replaceAll(".*[?]account=([0-9a-f]+).*", "$1") + " "
+                                + event.path("secret").asText()))
+                        .then(post(admin, "/api/hermes/triggers/"
+                                + URLEncoder.encode(event.path("uri").asText(), StandardCharsets.UTF_8)
+                                + "/demo%2Fbuild", Map.of("filters", Map.of("branch", "^main$")))))
+                .then();
+    }
+
+    /** The account's id and the secret of its webhook, with a space between them. */
+    static Path hookSecret(Path folder) {
+        return folder.resolve("hook.secret");
     }
 
     private Mono<JsonNode> rule(String admin, String user, String entity, List<String> actions,
@@ -105,7 +126,7 @@ final class DemoPlatform {
                         .header("Content-Type", "application/json")
                         .POST(HttpRequest.BodyPublishers.ofString(text(body)))
                         .build(), BodyHandlers.ofString());
-                if (answer.statusCode() != 201) {
+                if (answer.statusCode() / 100 != 2) {
                     throw new DemoException(
                             "the control plane answered " + path + " with " + answer.statusCode());
                 }

@@ -138,6 +138,7 @@ public final class DemoSystem {
         all.addAll(withGit
                 ? git.all()
                 : List.of(new DemoCheck("git", Mono.just("left out, with commits: git is not on the PATH"))));
+        all.add(new TriggerChecks(caller, PLATFORM_HOST, folder.path()).push());
         all.addAll(new AppProxyChecks(caller, host(), folder.path(), folder.path().resolve("git/demo.git"),
                 Objects.requireNonNull(cluster)).all(withGit));
         return all;

@@ -37,7 +37,7 @@ class DemoSystemIT {
         List<DemoCheck.Result> results = system.check().collectList().blockOptional(WAIT).orElseThrow();
 
         assertThat(results).extracting(DemoCheck.Result::line)
-                .hasSize(15)
+                .hasSize(16)
                 .allMatch(line -> line.startsWith("ok"));
     }
 

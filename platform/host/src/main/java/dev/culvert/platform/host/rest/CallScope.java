@@ -54,7 +54,7 @@ public record CallScope(RestCall call, @Nullable PlatformCaller known, String ac
                 account + " " + request.path() + " " + others);
     }
 
-    /** Reads the body of a call that reads it itself. Errors: HandlerException BAD_REQUEST, BODY_TOO_LARGE. */
+    /** Reads a {@link RawBody}. Errors: HandlerException BAD_REQUEST, BODY_TOO_LARGE. */
     public Mono<byte[]> bytes() {
         RawBody raw = call.takes().raw();
         if (raw == null) {

@@ -47,7 +47,7 @@ public record RestCall(HttpMethod method, PathTemplate template, Who who, @Nulla
         CREATED,
         /** 200 with all: {@code {"items": […], "next": null}}. */
         LIST,
-        /** As {@link #LIST}, a page at a time: {@code ?limit=}, and {@code ?next=} with what the last page said. */
+        /** As {@link #LIST}, a page at a time: {@code ?limit=}, and {@code ?next=} of the last page. */
         PAGES
     }
 

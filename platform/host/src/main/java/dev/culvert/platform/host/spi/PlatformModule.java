@@ -8,8 +8,9 @@ import java.util.List;
  * is served. Its life: its tables are migrated, then {@link #create}, {@link #start}, serve, {@link #stop}.
  *
  * <p>{@code create} gets from its context the services {@link Callers}, {@link Decisions}, {@link
- * RuntimeCalls}, {@link RuntimeKeys}, {@link SecretWrapping}, {@link AccountSettings}, {@link PipelineRuns}, {@link
- * Store}, {@link Outbox}, {@link Turns}, {@link Events}, {@link AccountEnds}, {@link RuntimeEnds} and those that other modules offer.
+ * RuntimeCalls}, {@link RuntimeKeys}, {@link SecretWrapping}, {@link AccountSettings}, {@link PipelineRuns},
+ * {@link Store}, {@link Outbox}, {@link Turns}, {@link Events}, {@link AccountEnds}, {@link RuntimeEnds} and
+ * those that other modules offer.
  */
 public interface PlatformModule extends EdgeHandlerProvider {
     /** The record of its settings, {@code handlers.<name>} in control-plane.yaml. */

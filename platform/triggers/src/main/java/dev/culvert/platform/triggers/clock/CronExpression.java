@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * When a clock's event is due, as cronus reads it: six fields, of which the seconds may be left out; {@code
  * @hourly}, {@code @daily} (or {@code @midnight}), {@code @weekly}, {@code @monthly} and {@code @yearly} (or
- * {@code @annually}); {@code @every 1h30m}; with a time zone in front, {@code TZ=Europe/Berlin}, else UTC. Where
- * both day of month and day of week are given, either counts.
+ * {@code @annually}); {@code @every 1h30m}; with a time zone in front, {@code TZ=Europe/Berlin}, else UTC.
+ * Where both day of month and day of week are given, either counts.
  *
  * <p>A local time that is left out in spring is due at the first instant after the gap, one that comes twice
  * in autumn the first time alone.

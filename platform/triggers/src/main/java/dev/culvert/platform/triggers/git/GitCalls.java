@@ -102,7 +102,8 @@ public final class GitCalls {
         }
     }
 
-    private static List<Happening> happenings(GitProvider provider, GitPayload payload, String account,
+    /** What a webhook tells. Throws HandlerException BAD_REQUEST. */
+    static List<Happening> happenings(GitProvider provider, GitPayload payload, String account,
             String text, @Nullable String delivery) {
         Repository repository = Repository.of(payload.body());
         String uri = uri(provider, payload.body(), account);

@@ -1,7 +1,10 @@
 package dev.culvert.platform.triggers.git;
 
+import dev.culvert.platform.triggers.hermes.EventBody;
 import dev.culvert.platform.triggers.hermes.EventKind;
 import dev.culvert.platform.triggers.hermes.EventUri;
+import dev.culvert.platform.triggers.hermes.Happening;
+import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
@@ -53,6 +56,18 @@ public record GitKind(GitProvider provider, String base) implements EventKind {
     @Override
     public String uri(Map<String, String> given, Instant now) {
         return uri(provider, given.getOrDefault("owner", ""), given.getOrDefault("repo", ""));
+    }
+
+    @Override
+    public List<Happening> read(String account, String name, String body) {
+        if (name.isEmpty()) {
+            throw new IllegalArgumentException(
+                    "name: missing (expected: the value of " + provider.eventField()
+                            + ", as " + provider.title() + " sends it)");
+        }
+        return GitCalls.happenings(provider,
+                new GitPayload(name, EventBody.parse(body.getBytes(StandardCharsets.UTF_8))), account, body,
+                null);
     }
 
     @Override

@@ -37,6 +37,17 @@ public interface EventKind {
         return true;
     }
 
+    /**
+     * What a body tells that a provider sends, for an account. Throws HandlerException BAD_REQUEST; what has
+     * no bodies throws IllegalArgumentException.
+     *
+     * @param name the name of the event, where the provider sends it beside the body; empty: it does not
+     */
+    default List<Happening> read(String account, String name, String body) {
+        throw new IllegalArgumentException("original: an event of type " + type()
+                + " has no body (expected: fields)");
+    }
+
     /** Runs in the change that adds an event. */
     default void added(Connection change, StoredEvent event, Instant now) throws SQLException {}
 

@@ -11,8 +11,8 @@ import java.util.regex.Matcher;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The filters of a trigger: a pattern of RE2 by the name of a field. All must be found in their fields; {@code
- * SKIP:} in front of one turns it around. A filter whose pattern or field is empty does not count.
+ * The filters of a trigger: a pattern of RE2 by the name of a field. All must be found in their fields;
+ * {@code SKIP:} in front of one turns it around. A filter whose pattern or field is empty does not count.
  *
  * <p>Patterns and inputs are bounded and matched in linear time, because accounts write them.
  */

@@ -31,8 +31,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Takes what happened and starts the pipelines that are linked to it. A delivery, its runs and the messages that
- * start them are one transaction: what was acknowledged starts, once.
+ * Takes what happened and starts the pipelines that are linked to it. A delivery, its runs and the messages
+ * that start them are one transaction: what was acknowledged starts, once.
  */
 public final class Hermes {
     /** The kind of the feed's events. */
@@ -87,7 +87,7 @@ public final class Hermes {
     /** An event, if there is one. */
     private record Found(@Nullable StoredEvent event) {}
 
-    /** Takes what has happened in an account. Errors: HandlerException RATE_LIMITED; {@link StoreException}. */
+    /** Takes what has happened in an account. Errors: HandlerException RATE_LIMITED, OVERLOADED. */
     Mono<Outcome> take(String account, Happening happening) {
         return store.read(connection -> TriggerTable.of(connection, account, happening.event()))
                 .flatMap(triggers -> Mono.fromCallable(() -> new Judgement(happening, triggers))

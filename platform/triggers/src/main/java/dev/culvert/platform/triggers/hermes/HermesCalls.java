@@ -19,6 +19,7 @@ import dev.culvert.platform.triggers.store.RunTable;
 import dev.culvert.platform.triggers.store.StoredEvent;
 import dev.culvert.platform.triggers.store.StoredRefusal;
 import dev.culvert.platform.triggers.store.StoredRun;
+import dev.culvert.platform.triggers.store.StoredTrigger;
 import dev.culvert.platform.triggers.store.TriggerTable;
 import dev.culvert.store.StoreException;
 import io.netty.handler.codec.http.HttpHeaders;
@@ -45,6 +46,7 @@ public final class HermesCalls {
     private static final Right VIEW = Right.of(ENTITY, "VIEW");
     private static final Right UPDATE = Right.of(ENTITY, "UPDATE");
     private static final Set<String> HAPPENED = Set.of("secret", "original", "variables");
+    private static final Set<String> QUESTION = Set.of("event", "name", "original", "fields");
     private static final Set<String> LINK = Set.of("filters");
     /** The fields that name a delivery, the first one that is there. */
     private static final List<String> DELIVERIES = List.of("culvert-webhook-id", "idempotency-key");
@@ -99,8 +101,10 @@ public final class HermesCalls {
                 get("/refusals", "What happened and started nothing, the newest first", calls::refusals)
                         .pages(Views.Refusal.class),
                 RestCall.of(HttpMethod.POST, ROOT + "/explain", VIEW,
-                        "Which pipelines an event with these fields would start, and why not the others",
-                        calls::explain).takes(Views.Question.class).lists(Views.Answer.class));
+                        "Which pipelines an event with these fields, or this body of a provider, would start, and why not the others",
+                        calls::explain)
+                        .takes(new RawBody(Set.of(), 2 * MAX_BYTES))
+                        .lists(Views.Answer.class));
     }
 
     private static RestCall get(String path, String summary, RestCall.Work work) {
@@ -298,15 +302,46 @@ public final class HermesCalls {
     }
 
     private Mono<EdgeResponse> explain(CallScope scope) {
-        return JsonBodies.read(scope.request(), Views.Question.class,
-                fields -> new Views.Question(fields.text("event"), fields.textByName("fields")))
+        return scope.bytes()
+                .map(body -> JsonFields.read(body, QUESTION,
+                        fields -> new Views.Question(fields.text("event"), fields.optionalText("name"),
+                                fields.optionalText("original"), fields.textByName("fields"))))
                 .flatMap(asked -> store.read(connection -> {
-                    EventBook.require(connection, scope.account(), asked.event());
-                    return TriggerTable.of(connection, scope.account(), asked.event());
-                }).map(triggers -> Items.of(triggers.stream().map(trigger -> {
-                    String why = Filters.parse(trigger.filters()).refusal(lower(asked.fields()));
-                    return new Views.Answer(trigger.pipeline(), why == null, why);
-                }).toList())))
-                .map(HermesCalls::ok);
+                    StoredEvent event = EventBook.require(connection, scope.account(), asked.event());
+                    return new Asked(event, TriggerTable.of(connection, scope.account(), asked.event()));
+                }).map(found -> Items.of(answers(asked, found))))
+                .map(HermesCalls::ok)
+                .onErrorMap(IllegalArgumentException.class, HermesCalls::invalid);
+    }
+
+    /** An event, and what it starts. */
+    private record Asked(StoredEvent event, List<StoredTrigger> triggers) {}
+
+    private List<Views.Answer> answers(Views.Question asked, Asked found) {
+        StoredEvent event = found.event;
+        String original = asked.original();
+        if (original == null) {
+            var given = new Happening(event.uri(), null, lower(asked.fields()), Map.of(), null);
+            return answers(given, found);
+        }
+        String name = asked.name() == null ? "" : asked.name();
+        List<Happening> told = book.kind(event.type(), event.kind()).read(event.account(), name, original);
+        List<Happening> own = told.stream().filter(each -> each.event().equals(event.uri())).toList();
+        if (own.isEmpty()) {
+            throw new IllegalArgumentException("original: " + (told.isEmpty()
+                    ? "it tells of nothing that starts something"
+                    : "it is of " + told.getFirst().event()) + " (expected: a body of " + event.uri() + ")");
+        }
+        return own.stream().flatMap(each -> answers(each, found).stream()).toList();
+    }
+
+    private static List<Views.Answer> answers(Happening happened, Asked found) {
+        return found.triggers.stream().map(trigger -> {
+            String whyNot = happened.whyNot();
+            String why = whyNot == null
+                    ? Filters.parse(trigger.filters()).refusal(happened.fields())
+                    : whyNot;
+            return new Views.Answer(trigger.pipeline(), why == null, why);
+        }).toList();
     }
 }

@@ -24,8 +24,8 @@ public final class Variables {
     private Variables() {}
 
     /**
-     * The fields as {@code EVENT_NAME}, and the body as {@code EVENT_PAYLOAD} unless all together are too large
-     * then.
+     * The fields as {@code EVENT_NAME}, and the body as {@code EVENT_PAYLOAD} unless all together are too
+     * large then.
      *
      * @param body null: there is none
      */

@@ -98,7 +98,8 @@ final class Views {
     }
 
     /** The body of a question what would start. */
-    record Question(String event, @Nullable Map<String, String> fields) {}
+    record Question(String event, @Nullable String name, @Nullable String original,
+            @Nullable Map<String, String> fields) {}
 
     /** What one trigger would do. */
     record Answer(String pipeline, boolean starts, @Nullable String why) {}

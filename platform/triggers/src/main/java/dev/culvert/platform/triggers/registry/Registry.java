@@ -1,7 +1,11 @@
 package dev.culvert.platform.triggers.registry;
 
 import dev.culvert.platform.triggers.hermes.EventBody;
+import dev.culvert.platform.triggers.hermes.Happening;
+import dev.culvert.platform.triggers.hermes.Variables;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /** The registries, and what each sends. */
 enum Registry {
@@ -113,5 +117,31 @@ enum Registry {
     /** The URI of an event without its account. */
     String uri(String namespaceOf, String nameOf) {
         return type + ":" + kind + ":" + namespaceOf + ":" + nameOf + ":push";
+    }
+
+    /**
+     * What a body tells, for each event that it may be for. Throws HandlerException BAD_REQUEST.
+     *
+     * @param accountPart the end of the events' URIs
+     */
+    List<Happening> happenings(EventBody body, String accountPart, String text) {
+        List<Happening> happened = new ArrayList<>();
+        for (RegistryPush push : pushes(body)) {
+            Map<String, String> fields = push.fields(this);
+            Map<String, String> variables = Variables.of(fields, text);
+            for (String uri : uris(push)) {
+                happened.add(
+                        new Happening(uri + ":" + accountPart, push.delivery(), fields, variables, null));
+            }
+        }
+        return happened;
+    }
+
+    private List<String> uris(RegistryPush push) {
+        String own = uri(push.namespace(), push.name());
+        return hasAny()
+                ? List.of(own, uri(push.namespace(), RegistryKind.ANY),
+                        uri(RegistryKind.ANY, RegistryKind.ANY))
+                : List.of(own);
     }
 }

@@ -14,15 +14,12 @@ import dev.culvert.platform.triggers.hermes.Hermes;
 import dev.culvert.platform.triggers.hermes.HermesCalls;
 import dev.culvert.platform.triggers.hermes.Outcome;
 import dev.culvert.platform.triggers.hermes.Proof;
-import dev.culvert.platform.triggers.hermes.Variables;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -69,12 +66,11 @@ public final class RegistryCalls {
         String part = account.matches(ACCOUNT_PART) ? account : EventUri.accountPart(account);
         Proof proof = Proof.equal(secret(scope));
         return scope.bytes().flatMap(bytes -> {
-            List<RegistryPush> pushes = registry.pushes(EventBody.parse(bytes));
-            String text = new String(bytes, StandardCharsets.UTF_8);
-            return pushes.isEmpty()
-                    ? Mono.just(EdgeResponse.Http.empty(
-                            HttpResponseStatus.NO_CONTENT))
-                    : takeAll(registry, pushes, part, text, proof);
+            List<Happening> happened = registry.happenings(EventBody.parse(bytes), part,
+                    new String(bytes, StandardCharsets.UTF_8));
+            return happened.isEmpty()
+                    ? Mono.just(EdgeResponse.Http.empty(HttpResponseStatus.NO_CONTENT))
+                    : takeAll(happened, proof);
         });
     }
 
@@ -86,16 +82,7 @@ public final class RegistryCalls {
     }
 
     /** What one registry sends may be for several events: those whose secret it knows take it. */
-    private Mono<EdgeResponse> takeAll(Registry registry, List<RegistryPush> pushes, String account,
-            String text, Proof proof) {
-        List<Happening> happened = new ArrayList<>();
-        for (RegistryPush push : pushes) {
-            Map<String, String> fields = push.fields(registry);
-            Map<String, String> variables = Variables.of(fields, text);
-            for (String uri : uris(registry, push)) {
-                happened.add(new Happening(uri + ":" + account, push.delivery(), fields, variables, null));
-            }
-        }
+    private Mono<EdgeResponse> takeAll(List<Happening> happened, Proof proof) {
         return Flux.fromIterable(happened)
                 .concatMap(each -> hermes.accept(each, proof)
                         .map(outcome -> new Answered(outcome, null))
@@ -105,14 +92,6 @@ public final class RegistryCalls {
                                         : Mono.error(failed)))
                 .collectList()
                 .flatMap(RegistryCalls::answer);
-    }
-
-    private static List<String> uris(Registry registry, RegistryPush push) {
-        String own = registry.uri(push.namespace(), push.name());
-        return registry.hasAny()
-                ? List.of(own, registry.uri(push.namespace(), RegistryKind.ANY),
-                        registry.uri(RegistryKind.ANY, RegistryKind.ANY))
-                : List.of(own);
     }
 
     /** What one event answered. */

@@ -1,6 +1,10 @@
 package dev.culvert.platform.triggers.registry;
 
+import dev.culvert.platform.triggers.hermes.EventBody;
 import dev.culvert.platform.triggers.hermes.EventKind;
+import dev.culvert.platform.triggers.hermes.EventUri;
+import dev.culvert.platform.triggers.hermes.Happening;
+import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
@@ -47,6 +51,12 @@ public record RegistryKind(Registry registry, String base) implements EventKind 
     @Override
     public String uri(Map<String, String> given, Instant now) {
         return registry.uri(given.getOrDefault("namespace", ""), given.getOrDefault("name", ""));
+    }
+
+    @Override
+    public List<Happening> read(String account, String name, String body) {
+        return registry.happenings(EventBody.parse(body.getBytes(StandardCharsets.UTF_8)),
+                EventUri.accountPart(account), body);
     }
 
     @Override

@@ -10,8 +10,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rows of runs. Of an account the newest are kept; those that wait are never deleted. Every method runs in
- * the caller's transaction and blocks.
+ * The rows of runs. Of an account the newest are kept; those that wait are never deleted. Every method runs
+ * in the caller's transaction and blocks.
  */
 public final class RunTable {
     /** The number of an account's runs that are kept. */
