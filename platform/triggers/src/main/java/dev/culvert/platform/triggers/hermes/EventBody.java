@@ -45,6 +45,8 @@ public final class EventBody {
                     : " (line " + where.getLineNr() + ", column " + where.getColumnNr() + ")"));
         } catch (IOException e) {
             throw wrong("the body is not JSON in UTF-8");
+        } catch (NumberFormatException e) {
+            throw wrong("the body has a number that is too large");
         }
         if (node == null || !node.isObject()) {
             throw wrong("the body is not a JSON object (expected: {…})");

@@ -29,7 +29,7 @@ public final class ClockTable {
     /** The ticks that are due, the oldest first. */
     public static List<Tick> due(Connection connection, long now, int limit) throws SQLException {
         return Rows.list(connection, row -> new Tick(row.getString(1), row.getString(2), row.getLong(3)),
-                "SELECT event, account, due FROM triggers_clock WHERE due <= ? ORDER BY due, event LIMIT "
+                "SELECT event, account, due FROM triggers_clock WHERE due <= ? ORDER BY due LIMIT "
                         + limit,
                 now);
     }
