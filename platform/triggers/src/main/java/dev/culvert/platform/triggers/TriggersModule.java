@@ -25,6 +25,7 @@ import dev.culvert.platform.triggers.hermes.HermesCalls;
 import dev.culvert.platform.triggers.registry.RegistryCalls;
 import dev.culvert.platform.triggers.registry.RegistryKind;
 import dev.culvert.platform.triggers.store.TriggersSchema;
+import io.micrometer.core.instrument.MeterRegistry;
 import java.net.URI;
 import java.time.Clock;
 import java.time.Duration;
@@ -71,7 +72,7 @@ public final class TriggersModule implements PlatformModule {
         Clock clock = Clock.systemUTC();
         var secrets = new EventSecrets(store, context.service(SecretWrapping.class));
         var hermes = new Hermes(store, context.service(Events.class), context.service(Outbox.class),
-                context.service(PipelineRuns.class), secrets, clock);
+                context.service(PipelineRuns.class), secrets, clock, context.service(MeterRegistry.class));
         URI url = context.settings(TriggersSettings.class).url();
         String base = url == null ? "" : url.toString().replaceAll("/+$", "");
         List<EventKind> kinds = new ArrayList<>();

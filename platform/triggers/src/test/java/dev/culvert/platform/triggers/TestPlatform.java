@@ -30,6 +30,7 @@ public final class TestPlatform implements AutoCloseable {
     public final EventFeed feed;
     public final OutboxSender outbox;
     public final Reversal wrapping = new Reversal();
+    public final SimpleMeterRegistry registry = new SimpleMeterRegistry();
 
     public TestPlatform(Engine engine, Path folder) {
         this(engine, folder, OutboxLimits.defaults());
@@ -45,7 +46,7 @@ public final class TestPlatform implements AutoCloseable {
         };
         store = Objects.requireNonNull(opened.block(TIME));
         feed = new EventFeed(store, 10_000);
-        outbox = new OutboxSender(store, limits, Clock.systemUTC(), new SimpleMeterRegistry());
+        outbox = new OutboxSender(store, limits, Clock.systemUTC(), registry);
     }
 
     /** Runs statements. */

@@ -1,21 +1,20 @@
 package dev.culvert.platform.host.rest;
 
-import dev.culvert.handlers.spi.EdgeRequest;
 import dev.culvert.handlers.spi.EdgeResponse;
 import dev.culvert.handlers.spi.HandlerException;
 import dev.culvert.handlers.spi.HandlerException.Reason;
 import dev.culvert.http.quota.KeyedPace;
 import dev.culvert.http.quota.SourceAddress;
-import io.netty.handler.codec.http.QueryStringDecoder;
+import java.net.InetAddress;
 import java.time.Duration;
-import java.util.List;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
  * Bounds how often an address may guess a secret: ten failures at once, and then one in six seconds. Counted
- * for each path and account that is asked for, because one provider sends the calls of many accounts, and the
- * wrong secret of one of them must not keep the others out.
+ * for each object and account, because one provider sends the calls of many accounts, and the wrong secret of
+ * one of them must not keep the others out.
  */
 final class FailurePace {
     static final int BURST = 10;
@@ -32,10 +31,15 @@ final class FailurePace {
         this.pace = new KeyedPace<>(BURST, INTERVAL, MAX_KEYS, nanoClock);
     }
 
-    /** Runs {@code work} unless its address has to wait. Errors: also HandlerException RATE_LIMITED. */
-    Mono<EdgeResponse> paced(EdgeRequest request, Mono<EdgeResponse> work) {
+    /**
+     * Runs {@code work} unless its address has to wait. Errors: also HandlerException RATE_LIMITED.
+     *
+     * @param source where the call comes from
+     * @param object what the secret is of, spelled in one way only
+     */
+    Mono<EdgeResponse> paced(@Nullable InetAddress source, String object, Mono<EdgeResponse> work) {
         return Mono.defer(() -> {
-            String key = key(request);
+            String key = SourceAddress.of(source).site() + " " + object;
             Duration wait = pace.early(key);
             if (wait != null) {
                 return Mono.error(HandlerException.of(Reason.RATE_LIMITED,
@@ -47,13 +51,5 @@ final class FailurePace {
                 }
             });
         });
-    }
-
-    private static String key(EdgeRequest request) {
-        List<String> account = new QueryStringDecoder(request.target()).parameters()
-                .getOrDefault("account", List.of());
-        String named = account.isEmpty() ? "" : account.getFirst();
-        return SourceAddress.of(request.context().source()).site() + " " + request.path() + " "
-                + named.substring(0, Math.min(named.length(), 64));
     }
 }

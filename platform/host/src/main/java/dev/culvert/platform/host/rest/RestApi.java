@@ -21,6 +21,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -78,20 +79,22 @@ public final class RestApi implements EdgeHandler {
 
     private Mono<EdgeResponse> answer(RestCall call, EdgeRequest request) {
         return call.who() == Who.ANYONE
-                ? failures.paced(request, ofAnyone(call, request))
+                ? ofAnyone(call, request)
                         .onErrorResume(HandlerException.class, why -> denied(request, null, why))
                 : callers.caller(request.headers(), request.context())
                         .onErrorResume(HandlerException.class, why -> denied(request, null, why))
                         .flatMap(caller -> ofCaller(call, request, caller));
     }
 
-    private static Mono<EdgeResponse> ofAnyone(RestCall call, EdgeRequest request) {
+    private Mono<EdgeResponse> ofAnyone(RestCall call, EdgeRequest request) {
         return Mono.defer(() -> {
             CallQuery query = CallQuery.of(call, request.query());
-            return call.work()
-                    .answer(new CallScope(call, null, "", request, query.isForced(), content -> {},
-                            segments(call, request), query.values()))
-                    .cast(EdgeResponse.class);
+            var scope = new CallScope(call, null, "", request, query.isForced(), content -> {},
+                    segments(call, request), query.values());
+            String object = call.template() + " " + new TreeMap<>(scope.segments()) + " "
+                    + query.values().getOrDefault("account", "");
+            return failures.paced(request.context().source(), object,
+                    Mono.defer(() -> call.work().answer(scope).cast(EdgeResponse.class)));
         }).onErrorMap(StoreException.class, StoreRefusal::told);
     }
 

@@ -128,6 +128,8 @@ class RestApiTest {
                 .hasMessageContaining("too many calls from this address")
                 .satisfies(failed -> assertThat(((HandlerException) failed).retryAfter()).isPositive());
 
+        assertThatThrownBy(() -> answer(api, HttpMethod.POST, "/hook/%31?secret=right&account=%61"))
+                .hasMessageContaining("too many calls from this address"); // the same in other letters
         // What one account has wrong is nothing to another one, or to another address.
         answer(api, HttpMethod.POST, "/hook/1?account=b&secret=right");
         answer(api, HttpMethod.POST, "/hook/2?account=a&secret=right");

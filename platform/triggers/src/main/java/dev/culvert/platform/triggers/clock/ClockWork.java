@@ -24,6 +24,7 @@ import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 
 /**
  * Takes the ticks that are due, in one process at a time. A tick and its runs are one transaction. Of ticks
@@ -59,15 +60,30 @@ public final class ClockWork {
 
     /** Takes all ticks that are due. */
     Mono<Void> run(Turns.Turn turn) {
-        return store.read(connection -> ClockTable.due(connection, store.now(connection, clock), AT_ONCE))
+        return store.read(connection -> {
+            long now = store.now(connection, clock);
+            return ClockTable.due(connection, now, AT_ONCE)
+                    .stream()
+                    .map(tick -> new Due(tick, Instant.ofEpochMilli(now)))
+                    .toList();
+        })
+                .publishOn(Schedulers.boundedElastic())
                 .flatMapMany(Flux::fromIterable)
-                .concatMap(tick -> store.change(tick.account(), connection -> {
-                    turn.require(connection);
-                    return take(connection, tick);
-                })
-                        .onErrorResume(ClockWork::isFull,
-                                full -> skip(tick, turn, String.valueOf(full.getMessage()))))
+                .concatMap(due -> take(due.tick, turn, Missed.of(due.tick, due.now)))
                 .then();
+    }
+
+    /** A tick that is due. */
+    private record Due(Tick tick, Instant now) {}
+
+    private Mono<Boolean> take(Tick tick, Turns.Turn turn, Missed missed) {
+        return store.change(tick.account(), connection -> {
+            turn.require(connection);
+            return take(connection, tick, missed);
+        })
+                .onErrorResume(ClockWork::isFull,
+                        full -> skip(tick, turn, missed, String.valueOf(full.getMessage())))
+                .publishOn(Schedulers.boundedElastic());
     }
 
     /** Whether an account has too much of something, which must not hold up the others. */
@@ -75,35 +91,35 @@ public final class ClockWork {
         return failed instanceof StoreException.Full || failed instanceof DeliveryTable.TooMany;
     }
 
-    private Mono<Boolean> skip(Tick tick, Turns.Turn turn, String why) {
+    private Mono<Boolean> skip(Tick tick, Turns.Turn turn, Missed missed, String why) {
         return store.change(tick.account(), connection -> {
             turn.require(connection);
-            Instant next = CronExpression.parse(Parts.of(tick.event()).expression())
-                    .next(Instant.ofEpochMilli(store.now(connection, clock)))
-                    .orElse(NEVER);
             RefusalTable.add(connection, tick.account(), tick.event(), "tick", why,
                     store.now(connection, clock));
-            return ClockTable.move(connection, tick, next.toEpochMilli());
+            return ClockTable.move(connection, tick, missed.next.toEpochMilli());
         });
     }
 
-    private boolean take(Connection change, Tick tick) throws SQLException {
-        Parts parts = Parts.of(tick.event());
-        CronExpression expression = CronExpression.parse(parts.expression());
-        Instant now = Instant.ofEpochMilli(store.now(change, clock));
-        Instant due = Instant.ofEpochMilli(tick.due());
-        Missed missed = Missed.of(expression, due, now);
+    private boolean take(Connection change, Tick tick, Missed missed) throws SQLException {
         if (!ClockTable.move(change, tick, missed.next.toEpochMilli())) {
             return false;
         }
-        if (missed.skipped > 0) {
-            hermes.taken(change, tick.account(), happening(tick, parts, due, missed.whyNot(due)));
+        Parts parts = Parts.of(tick.event());
+        Instant due = Instant.ofEpochMilli(tick.due());
+        if (missed.skipped) {
+            hermes.taken(change, tick.account(), happening(tick, parts, due, whyNot(due)));
         }
         Instant last = missed.last;
         if (last != null) {
             hermes.taken(change, tick.account(), happening(tick, parts, last, null));
         }
         return true;
+    }
+
+    private static String whyNot(Instant first) {
+        return "ticks since " + first
+                + " were skipped: the platform was away (one that is missed by less than "
+                + MADE_UP.toMinutes() + " minutes is made up, once)";
     }
 
     private static Happening happening(Tick tick, Parts parts, Instant due, @Nullable String whyNot) {
@@ -118,38 +134,28 @@ public final class ClockWork {
      * What is due since a tick.
      *
      * @param last what is taken; null: nothing, all is too late
-     * @param skipped the number of ticks that are not
+     * @param skipped whether there are others
      * @param next the first time that is not due
      */
-    record Missed(@Nullable Instant last, int skipped, Instant next) {
-        private static final int MAX_COUNTED = 10_000;
-
-        static Missed of(CronExpression expression, Instant due, Instant now) {
-            Instant from = now.minus(MADE_UP);
-            Instant last = due.isBefore(from) ? null : due;
-            int skipped = last == null ? 1 : 0;
-            Instant here = due;
-            for (int i = 0; i < MAX_COUNTED; i++) {
-                Optional<Instant> next = expression.next(here);
-                if (next.isEmpty() || next.get().isAfter(now)) {
-                    return new Missed(last, skipped, next.orElse(NEVER));
-                }
-                here = next.get();
-                if (here.isBefore(from)) {
-                    skipped++;
-                } else {
-                    skipped += last == null ? 0 : 1;
-                    last = here;
-                }
-            }
-            // Down for long: the rest is not counted one by one.
-            return new Missed(null, skipped, expression.next(now).orElse(NEVER));
+    record Missed(@Nullable Instant last, boolean skipped, Instant next) {
+        static Missed of(Tick tick, Instant now) {
+            return of(CronExpression.parse(Parts.of(tick.event()).expression()),
+                    Instant.ofEpochMilli(tick.due()), now);
         }
 
-        String whyNot(Instant first) {
-            return skipped + " ticks since " + first
-                    + " were skipped: the platform was away (one that is missed"
-                    + " by less than " + MADE_UP.toMinutes() + " minutes is made up once)";
+        /** Goes through the last hour, which has at most 60 ticks. */
+        static Missed of(CronExpression expression, Instant due, Instant now) {
+            Instant from = now.minus(MADE_UP);
+            boolean isOld = due.isBefore(from);
+            Instant last = isOld ? null : due;
+            boolean skipped = isOld;
+            Optional<Instant> next = expression.next(isOld ? from.minusMillis(1) : due);
+            while (next.isPresent() && !next.get().isAfter(now)) {
+                skipped |= last != null;
+                last = next.get();
+                next = expression.next(last);
+            }
+            return new Missed(last, skipped, next.orElse(NEVER));
         }
     }
 }

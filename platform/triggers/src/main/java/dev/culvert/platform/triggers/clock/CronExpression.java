@@ -16,13 +16,14 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * When a clock's event is due, as cronus reads it: six fields, of which the seconds may be left out; {@code
  * @hourly}, {@code @daily} (or {@code @midnight}), {@code @weekly}, {@code @monthly} and {@code @yearly} (or
  * {@code @annually}); {@code @every 1h30m}; with a time zone in front, {@code TZ=Europe/Berlin}, else UTC.
- * Where both day of month and day of week are given, either counts.
+ * Where both day of month and day of week are given, either counts; with a star in one of them, both.
  *
  * <p>A local time that is left out in spring is due at the first instant after the gap, one that comes twice
  * in autumn the first time alone.
@@ -39,23 +40,10 @@ final class CronExpression {
     private static final Map<String, String> NAMES = Map.of("@hourly", "0 0 * * * *", "@daily", "0 0 0 * * *",
             "@midnight", "0 0 0 * * *", "@weekly", "0 0 0 * * 0", "@monthly", "0 0 0 1 * *", "@yearly",
             "0 0 0 1 1 *", "@annually", "0 0 0 1 1 *");
-    private static final CronDefinition CRONUS = CronDefinitionBuilder.defineCron()
-            .withSeconds()
-            .and()
-            .withMinutes()
-            .and()
-            .withHours()
-            .and()
-            .withDayOfMonth()
-            .and()
-            .withMonth()
-            .and()
-            .withDayOfWeek()
-            .withValidRange(0, 7)
-            .withMondayDoWValue(1)
-            .withIntMapping(7, 0)
-            .and()
-            .instance();
+    /** Where both days are given, either counts. */
+    private static final CronDefinition EITHER = days().instance();
+    /** Where one of the days begins with a star, both count. */
+    private static final CronDefinition BOTH = days().matchDayOfWeekAndDayOfMonth().instance();
 
     private final ZoneId zone;
     private final @Nullable ExecutionTime times;
@@ -65,6 +53,25 @@ final class CronExpression {
         this.zone = zone;
         this.times = times;
         this.interval = interval;
+    }
+
+    private static CronDefinitionBuilder days() {
+        return CronDefinitionBuilder.defineCron()
+                .withSeconds()
+                .and()
+                .withMinutes()
+                .and()
+                .withHours()
+                .and()
+                .withDayOfMonth()
+                .and()
+                .withMonth()
+                .and()
+                .withDayOfWeek()
+                .withValidRange(0, 7)
+                .withMondayDoWValue(1)
+                .withIntMapping(7, 0)
+                .and();
     }
 
     /** Throws IllegalArgumentException, which says what was expected. */
@@ -121,11 +128,18 @@ final class CronExpression {
         }
         try {
             String six = fields.length == 5 ? "0 " + text : text;
-            return new CronParser(CRONUS).parse(six.replace('?', '*')); // the same to cronus
+            return new CronParser(hasStar(fields) ? BOTH : EITHER).parse(six.replace('?', '*')); // the same to cronus
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException("values.expression: " + e.getMessage()
                     + " (expected: second minute hour day-of-month month day-of-week)", e);
         }
+    }
+
+    /** Whether a part of one of the days is a star, with a step or without. */
+    private static boolean hasStar(String[] fields) {
+        return Stream.of(fields[fields.length - 3], fields[fields.length - 1])
+                .flatMap(field -> Stream.of(field.split(",", -1)))
+                .anyMatch(part -> part.startsWith("*") || part.startsWith("?"));
     }
 
     private static IllegalArgumentException wrong(String what, String expected) {

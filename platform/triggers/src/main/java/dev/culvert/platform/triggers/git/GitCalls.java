@@ -63,11 +63,16 @@ public final class GitCalls {
             var payload = new GitPayload(provider.event(headers),
                     EventBody.parse(text.getBytes(StandardCharsets.UTF_8)));
             List<Happening> happened = happenings(provider, payload, account, text,
-                    provider.delivery(headers));
+                    named(provider, headers));
             String uri = uri(provider, payload.body(), account);
             return hermes.proved(uri, provider.proof(headers, bytes))
                     .flatMap(event -> hermes.takeAll(event.account(), happened));
         }).map((Outcome outcome) -> HermesCalls.answer(outcome));
+    }
+
+    private static @Nullable String named(GitProvider provider, HttpHeaders headers) {
+        String named = HermesCalls.delivery(headers);
+        return named == null ? provider.delivery(headers) : named;
     }
 
     /** The JSON of a body, which may be a field of a form. */

@@ -77,7 +77,13 @@ public final class EventBook {
     }
 
     /** An event that was created, and its secret, which is shown this once; null: it has none. */
-    record Created(StoredEvent event, @Nullable String secret) {}
+    record Created(StoredEvent event, @Nullable String secret) {
+        /** Without the secret. */
+        @Override
+        public String toString() {
+            return event.uri();
+        }
+    }
 
     /**
      * Creates an event.

@@ -18,6 +18,7 @@ import dev.culvert.platform.triggers.store.StoredRun.State;
 import dev.culvert.platform.triggers.store.StoredTrigger;
 import dev.culvert.platform.triggers.store.TriggerTable;
 import dev.culvert.store.StoreException;
+import io.micrometer.core.instrument.MeterRegistry;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Clock;
@@ -47,15 +48,17 @@ public final class Hermes {
     private final PipelineRuns pipelines;
     private final EventSecrets secrets;
     private final Clock clock;
+    private final MeterRegistry registry;
 
     public Hermes(Store store, Events feed, Outbox outbox, PipelineRuns pipelines, EventSecrets secrets,
-            Clock clock) {
+            Clock clock, MeterRegistry registry) {
         this.store = store;
         this.feed = feed;
         this.outbox = outbox;
         this.pipelines = pipelines;
         this.secrets = secrets;
         this.clock = clock;
+        this.registry = registry;
         outbox.deliver(this::start);
     }
 
@@ -78,9 +81,11 @@ public final class Hermes {
                                 .subscribeOn(Schedulers.boundedElastic()))
                         .flatMap(isProved -> {
                             StoredEvent event = found.event;
-                            return !isProved || event == null || event.secret().isEmpty()
-                                    ? Mono.error(HandlerException.of(Reason.FORBIDDEN, WRONG))
-                                    : Mono.just(event);
+                            if (!isProved || event == null || event.secret().isEmpty()) {
+                                count("forbidden");
+                                return Mono.error(HandlerException.of(Reason.FORBIDDEN, WRONG));
+                            }
+                            return Mono.just(event);
                         }));
     }
 
@@ -94,12 +99,19 @@ public final class Hermes {
                         .subscribeOn(Schedulers.boundedElastic()))
                 .flatMap(judged -> store.change(account,
                         connection -> taken(connection, account, happening, judged)))
+                .doOnNext(outcome -> count(outcome.isRepeated()
+                        ? "repeated"
+                        : outcome.runs().isEmpty() ? "refused" : "started"))
                 .onErrorMap(DeliveryTable.TooMany.class,
                         full -> HandlerException.of(Reason.RATE_LIMITED, String.valueOf(full.getMessage()))
                                 .retryAfter(RETRY_WHEN_FULL))
                 .onErrorMap(StoreException.Full.class,
                         full -> HandlerException.of(Reason.OVERLOADED, String.valueOf(full.getMessage()))
                                 .retryAfter(RETRY_WHEN_FULL));
+    }
+
+    private void count(String outcome) {
+        registry.counter("culvert.triggers.deliveries", "outcome", outcome).increment();
     }
 
     /** Takes all that one message tells, in order. Errors: as {@link #accept}. */

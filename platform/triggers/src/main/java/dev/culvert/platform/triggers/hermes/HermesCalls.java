@@ -35,6 +35,7 @@ import java.util.TreeMap;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 
 /** The REST calls of events, triggers and runs. */
 public final class HermesCalls {
@@ -111,6 +112,11 @@ public final class HermesCalls {
         return RestCall.of(HttpMethod.GET, ROOT + path, VIEW, summary, work);
     }
 
+    /** Reads, and goes on in a thread of its own: that of the database is for all. */
+    private <T> Mono<T> read(Store.Work<T> work) {
+        return store.read(work).publishOn(Schedulers.boundedElastic());
+    }
+
     private static EdgeResponse ok(Object view) {
         return JsonBodies.answer(HttpResponseStatus.OK, view);
     }
@@ -126,8 +132,7 @@ public final class HermesCalls {
 
     private Mono<EdgeResponse> events(CallScope scope) {
         Page page = scope.page();
-        return store
-                .read(connection -> EventTable.page(connection, scope.account(), page.after(), page.read()))
+        return read(connection -> EventTable.page(connection, scope.account(), page.after(), page.read()))
                 .map(found -> ok(views(page.of(found, StoredEvent::uri), this::view)));
     }
 
@@ -175,8 +180,7 @@ public final class HermesCalls {
     }
 
     private Mono<EdgeResponse> event(CallScope scope) {
-        return store
-                .read(connection -> EventBook.require(connection, scope.account(), scope.segment("event")))
+        return read(connection -> EventBook.require(connection, scope.account(), scope.segment("event")))
                 .map(event -> ok(view(event)));
     }
 
@@ -187,13 +191,12 @@ public final class HermesCalls {
 
     private Mono<EdgeResponse> triggers(CallScope scope) {
         Page page = scope.page();
-        return store
-                .read(connection -> TriggerTable.page(connection, scope.account(), page.after(), page.read()))
+        return read(connection -> TriggerTable.page(connection, scope.account(), page.after(), page.read()))
                 .map(found -> ok(views(page.of(found, TriggerTable::position), Views.Trigger::of)));
     }
 
     private Mono<EdgeResponse> ofEvent(CallScope scope) {
-        return store.read(connection -> {
+        return read(connection -> {
             EventBook.require(connection, scope.account(), scope.segment("event"));
             return TriggerTable.of(connection, scope.account(), scope.segment("event"));
         }).map(found -> ok(Items.of(found.stream().map(Views.Trigger::of).toList())));
@@ -201,7 +204,7 @@ public final class HermesCalls {
 
     private Mono<EdgeResponse> ofPipeline(CallScope scope) {
         Page page = scope.page();
-        return store.read(connection -> TriggerTable.ofPipeline(connection, scope.account(),
+        return read(connection -> TriggerTable.ofPipeline(connection, scope.account(),
                 scope.segment("pipeline"), page.after(), page.read()))
                 .map(found -> ok(views(page.of(found, TriggerTable::position), Views.Trigger::of)));
     }
@@ -253,8 +256,8 @@ public final class HermesCalls {
         return fields;
     }
 
-    /** What names a delivery; null: nothing does. */
-    static @Nullable String delivery(HttpHeaders headers) {
+    /** What names a delivery, whoever sends it; null: nothing does. */
+    public static @Nullable String delivery(HttpHeaders headers) {
         return DELIVERIES.stream()
                 .map(headers::get)
                 .filter(value -> value != null && !value.isBlank())
@@ -275,13 +278,13 @@ public final class HermesCalls {
     private Mono<EdgeResponse> runs(CallScope scope) {
         Page page = scope.page();
         var which = new RunTable.Which(scope.query("event"), scope.query("pipeline"));
-        return store.read(
+        return read(
                 connection -> RunTable.page(connection, scope.account(), which, page.after(), page.read()))
-                .map(found -> ok(views(page.of(found, StoredRun::id), Views.Run::of)));
+                .map(found -> ok(views(page.of(found, StoredRun::id), Views.Run::listed)));
     }
 
     private Mono<EdgeResponse> run(CallScope scope) {
-        return store.read(connection -> {
+        return read(connection -> {
             StoredRun run = RunTable.find(connection, scope.account(), scope.segment("id"));
             if (run == null) {
                 throw new StoreException.Absent("no run has this id");
@@ -296,8 +299,7 @@ public final class HermesCalls {
 
     private Mono<EdgeResponse> refusals(CallScope scope) {
         Page page = scope.page();
-        return store
-                .read(connection -> RefusalTable.page(connection, scope.account(), page.after(), page.read()))
+        return read(connection -> RefusalTable.page(connection, scope.account(), page.after(), page.read()))
                 .map(found -> ok(views(page.of(found, StoredRefusal::id), Views.Refusal::of)));
     }
 
@@ -306,7 +308,7 @@ public final class HermesCalls {
                 .map(body -> JsonFields.read(body, QUESTION,
                         fields -> new Views.Question(fields.text("event"), fields.optionalText("name"),
                                 fields.optionalText("original"), fields.textByName("fields"))))
-                .flatMap(asked -> store.read(connection -> {
+                .flatMap(asked -> read(connection -> {
                     StoredEvent event = EventBook.require(connection, scope.account(), asked.event());
                     return new Asked(event, TriggerTable.of(connection, scope.account(), asked.event()));
                 }).map(found -> Items.of(answers(asked, found))))

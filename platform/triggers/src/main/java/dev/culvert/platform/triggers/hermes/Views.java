@@ -82,10 +82,19 @@ final class Views {
 
     /** A run. */
     record Run(String id, String event, String pipeline, String state, @Nullable String build,
-            @Nullable String why, long created, Map<String, String> variables) {
+            @Nullable String why, long created, @Nullable Map<String, String> variables) {
         static Run of(StoredRun run) {
+            return of(run, Variables.parse(run.variables()));
+        }
+
+        /** Without its variables, which may be large. */
+        static Run listed(StoredRun run) {
+            return of(run, null);
+        }
+
+        private static Run of(StoredRun run, @Nullable Map<String, String> variables) {
             return new Run(run.id(), run.event(), run.pipeline(), run.state().name().toLowerCase(Locale.ROOT),
-                    run.build(), run.why(), run.created(), Variables.parse(run.variables()));
+                    run.build(), run.why(), run.created(), variables);
         }
     }
 

@@ -6,6 +6,7 @@ import dev.culvert.platform.triggers.hermes.Variables;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** The registries, and what each sends. */
 enum Registry {
@@ -123,15 +124,17 @@ enum Registry {
      * What a body tells, for each event that it may be for. Throws HandlerException BAD_REQUEST.
      *
      * @param accountPart the end of the events' URIs
+     * @param delivery what names the whole message; null: nothing does
      */
-    List<Happening> happenings(EventBody body, String accountPart, String text) {
+    List<Happening> happenings(EventBody body, String accountPart, String text, @Nullable String delivery) {
         List<Happening> happened = new ArrayList<>();
+        int number = 0;
         for (RegistryPush push : pushes(body)) {
+            String key = delivery == null ? push.delivery() : delivery + " " + number++;
             Map<String, String> fields = push.fields(this);
             Map<String, String> variables = Variables.of(fields, text);
             for (String uri : uris(push)) {
-                happened.add(
-                        new Happening(uri + ":" + accountPart, push.delivery(), fields, variables, null));
+                happened.add(new Happening(uri + ":" + accountPart, key, fields, variables, null));
             }
         }
         return happened;

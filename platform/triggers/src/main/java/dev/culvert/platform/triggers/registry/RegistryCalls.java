@@ -67,7 +67,8 @@ public final class RegistryCalls {
         Proof proof = Proof.equal(secret(scope));
         return scope.bytes().flatMap(bytes -> {
             List<Happening> happened = registry.happenings(EventBody.parse(bytes), part,
-                    new String(bytes, StandardCharsets.UTF_8));
+                    new String(bytes, StandardCharsets.UTF_8),
+                    HermesCalls.delivery(scope.request().headers()));
             return happened.isEmpty()
                     ? Mono.just(EdgeResponse.Http.empty(HttpResponseStatus.NO_CONTENT))
                     : takeAll(happened, proof);

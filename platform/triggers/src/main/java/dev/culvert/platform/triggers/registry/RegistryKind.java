@@ -56,7 +56,7 @@ public record RegistryKind(Registry registry, String base) implements EventKind 
     @Override
     public List<Happening> read(String account, String name, String body) {
         return registry.happenings(EventBody.parse(body.getBytes(StandardCharsets.UTF_8)),
-                EventUri.accountPart(account), body);
+                EventUri.accountPart(account), body, null);
     }
 
     @Override

@@ -19,6 +19,8 @@ public final class RunTable {
     private static final String COLUMNS = "account, id, event, delivery, pipeline, variables, state, build, why,"
             + " created";
     private static final String SELECT = "SELECT " + COLUMNS + " FROM triggers_run WHERE ";
+    /** Without the variables, which may be large. */
+    private static final String LISTED = SELECT.replace(" variables,", " '',");
 
     private RunTable() {}
 
@@ -50,11 +52,11 @@ public final class RunTable {
                 delivery);
     }
 
-    /** The newest runs before an id. */
+    /** The newest runs before an id, without their variables. */
     public static List<StoredRun> page(Connection connection, String account, Which which, String before,
             int limit) throws SQLException {
         List<Object> values = new ArrayList<>(List.of(account));
-        String sql = SELECT + "account = ?";
+        String sql = LISTED + "account = ?";
         if (which.event != null) {
             sql += " AND event = ?";
             values.add(which.event);

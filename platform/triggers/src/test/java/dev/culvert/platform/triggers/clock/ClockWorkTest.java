@@ -48,7 +48,8 @@ class ClockWorkTest {
     void open() {
         platform = new TestPlatform(engine, folder);
         var hermes = new Hermes(platform.store, platform.feed.of("triggers"), platform.outbox.of("triggers"),
-                PipelineRuns.NONE, new EventSecrets(platform.store, platform.wrapping), Clock.systemUTC());
+                PipelineRuns.NONE, new EventSecrets(platform.store, platform.wrapping), Clock.systemUTC(),
+                platform.registry);
         work = new ClockWork(platform.store, (name, period, each) -> () -> {}, hermes, Clock.systemUTC());
         platform.store.change(connection -> {
             for (String event : List.of(MINUTES, HOURS)) {
@@ -101,17 +102,19 @@ class ClockWorkTest {
     }
 
     @Test
-    void missedTicksAreCounted() {
+    void theLastTickOfTheHourIsTaken() {
         CronExpression minutes = CronExpression.parse("0 * * * * *");
         CronExpression daily = CronExpression.parse("@daily");
         Instant now = Instant.parse("2026-11-28T10:00:30Z");
 
         assertThat(Missed.of(minutes, Instant.parse("2026-11-28T10:00:00Z"), now)).isEqualTo(
-                new Missed(Instant.parse("2026-11-28T10:00:00Z"), 0, Instant.parse("2026-11-28T10:01:00Z")));
+                new Missed(Instant.parse("2026-11-28T10:00:00Z"), false,
+                        Instant.parse("2026-11-28T10:01:00Z")));
         assertThat(Missed.of(minutes, Instant.parse("2026-11-28T09:58:00Z"), now)).isEqualTo(
-                new Missed(Instant.parse("2026-11-28T10:00:00Z"), 2, Instant.parse("2026-11-28T10:01:00Z")));
+                new Missed(Instant.parse("2026-11-28T10:00:00Z"), true,
+                        Instant.parse("2026-11-28T10:01:00Z")));
         assertThat(Missed.of(daily, Instant.parse("2026-11-26T00:00:00Z"), now))
-                .isEqualTo(new Missed(null, 3, Instant.parse("2026-11-29T00:00:00Z")));
+                .isEqualTo(new Missed(null, true, Instant.parse("2026-11-29T00:00:00Z")));
     }
 
     /** One account that has too much of something must not hold up the clock of the others. */

@@ -119,7 +119,7 @@ class HermesTest {
         platform = made;
         var secrets = new EventSecrets(made.store, made.wrapping);
         var hermes = new Hermes(made.store, made.feed.of("triggers"), made.outbox.of("triggers"), pipelines,
-                secrets, Clock.systemUTC());
+                secrets, Clock.systemUTC(), made.registry);
         var book = new EventBook(made.store, made.feed.of("triggers"), pipelines, secrets,
                 RegistryKind.all(""), Clock.systemUTC());
         return new Parts(made, book, hermes, secrets);
