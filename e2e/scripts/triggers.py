@@ -87,7 +87,7 @@ class Account:
         assert status == 200, answer
 
 
-def push(ref, number=0):
+def push(ref, number=1):
     return json.dumps({"ref": ref, "after": f"{number:040x}", "repository": {"full_name": "acme/web"},
                        "head_commit": {"message": f"number {number}"}})
 
