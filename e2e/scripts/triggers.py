@@ -339,6 +339,8 @@ def clock(planes, key, server):
         if taken() != i + 1:
             wrong.append((i, taken()))
             break
+    for plane in planes:
+        plane.ready()
     time.sleep(3)
     check(f"200 ticks, their process killed {deaths} times", not wrong and taken() == 200 and deaths == 20,
           f"{taken()} runs, wrong {wrong}")

@@ -1,19 +1,32 @@
 package dev.culvert.certs;
 
+import java.io.IOException;
+import java.math.BigInteger;
 import java.net.InetAddress;
 import java.nio.file.Path;
+import java.security.GeneralSecurityException;
 import java.security.KeyPair;
 import java.security.PrivateKey;
 import java.security.PublicKey;
 import java.security.cert.X509Certificate;
 import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.Date;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 import javax.naming.ldap.Rdn;
 import javax.security.auth.x500.X500Principal;
+import org.bouncycastle.asn1.x509.CRLNumber;
+import org.bouncycastle.asn1.x509.CRLReason;
+import org.bouncycastle.asn1.x509.Extension;
 import org.bouncycastle.asn1.x509.GeneralName;
 import org.bouncycastle.asn1.x509.KeyPurposeId;
+import org.bouncycastle.cert.jcajce.JcaX509ExtensionUtils;
+import org.bouncycastle.cert.jcajce.JcaX509v2CRLBuilder;
+import org.bouncycastle.operator.OperatorCreationException;
+import org.bouncycastle.operator.jcajce.JcaContentSignerBuilder;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -121,6 +134,24 @@ public final class CertificateAuthority {
         return new CertificateAuthority(own, ownFirst, signing, clock);
     }
 
+    /**
+     * An authority of texts in PEM, as {@link #certificate} and {@link #keyText} give them. Throws {@link
+     * CertsException}.
+     */
+    public static CertificateAuthority of(String certificate, String key, Clock clock) {
+        X509Certificate own = Pem.certificates(certificate).getFirst();
+        PrivateKey signing = Pem.privateKey(key);
+        if (!KeyPairs.match(signing, own.getPublicKey()) || !isAuthority(own)) {
+            throw new CertsException("an authority whose key is not its certificate's");
+        }
+        return new CertificateAuthority(own, List.of(own), signing, clock);
+    }
+
+    /** Its private key as PEM: a secret. */
+    public String keyText() {
+        return Pem.text(key);
+    }
+
     /** Whether the certificate permits its key to sign other certificates. */
     public static boolean isAuthority(X509Certificate certificate) {
         boolean[] usage = certificate.getKeyUsage();
@@ -191,6 +222,53 @@ public final class CertificateAuthority {
         X500Principal subject = commonName(identity.account() + "-" + identity.runtime());
         return builder(subject, request.publicKey(), life).leaf(KeyPurposeId.id_kp_clientAuth, List.of(uri))
                 .sign(certificate.getSubjectX500Principal(), certificate.getPublicKey(), key);
+    }
+
+    /**
+     * Issues a server's certificate for a foreign key. Throws {@link CertsException} for a name that is none.
+     *
+     * @param life the validity, limited to that of the authority
+     */
+    public X509Certificate signServer(PublicKey foreign, List<String> dnsNames, List<InetAddress> addresses,
+            Duration life) {
+        List<GeneralName> names = SubjectNames.of(dnsNames, addresses);
+        String first = dnsNames.isEmpty() ? addresses.getFirst().getHostAddress() : dnsNames.getFirst();
+        return builder(commonName(first.length() > MAX_COMMON_NAME ? "server" : first), foreign, life)
+                .leaf(KeyPurposeId.id_kp_serverAuth, names)
+                .sign(certificate.getSubjectX500Principal(), certificate.getPublicKey(), key);
+    }
+
+    /**
+     * Issues a client's certificate for a foreign key.
+     *
+     * @param life the validity, limited to that of the authority
+     */
+    public X509Certificate signClient(PublicKey foreign, String name, Duration life) {
+        return builder(commonName(name), foreign, life)
+                .leaf(KeyPurposeId.id_kp_clientAuth, List.of(new GeneralName(GeneralName.dNSName, name)))
+                .sign(certificate.getSubjectX500Principal(), certificate.getPublicKey(), key);
+    }
+
+    /**
+     * Signs a list of revoked certificates (RFC 5280 §5), in DER.
+     *
+     * @param revoked when each was revoked, by serial number
+     * @param number the number of the list: each newer one has a greater one
+     * @param life until when a new one is expected
+     */
+    public byte[] revocations(Map<BigInteger, Instant> revoked, long number, Duration life) {
+        Instant now = clock.instant();
+        try {
+            var list = new JcaX509v2CRLBuilder(certificate, Date.from(now));
+            list.setNextUpdate(Date.from(now.plus(life)));
+            revoked.forEach((serial, at) -> list.addCRLEntry(serial, Date.from(at), CRLReason.unspecified));
+            list.addExtension(Extension.cRLNumber, false, new CRLNumber(BigInteger.valueOf(number)));
+            list.addExtension(Extension.authorityKeyIdentifier, false,
+                    new JcaX509ExtensionUtils().createAuthorityKeyIdentifier(certificate.getPublicKey()));
+            return list.build(new JcaContentSignerBuilder(SIGNATURE).build(key)).getEncoded();
+        } catch (GeneralSecurityException | OperatorCreationException | IOException e) {
+            throw new CertsException("a list of revoked certificates can't be signed", e);
+        }
     }
 
     private CertificateBuilder builder(X500Principal subject, PublicKey publicKey,

@@ -73,6 +73,7 @@ class ArchitectureTest {
             .module("platform.directory", "certs config store http handlers platform.host")
             .module("platform.runtimes", "certs config store http handlers platform.host")
             .module("platform.triggers", "config store http handlers platform.host")
+            .module("platform.signing", "certs config store http handlers platform.host")
             .module("standins", "certs")
             .door("standins", "argo git")
             .module("appproxy", "certs config http handlers")

@@ -88,7 +88,11 @@ class CredentialMatrixIT {
                 "POST /api/hermes/triggers/{event}/{pipeline}",
                 "DELETE /api/hermes/triggers/{event}/{pipeline}", "GET /api/hermes/runs",
                 "GET /api/hermes/runs/{id}", "POST /api/hermes/runs/{id}/replay", "GET /api/hermes/refusals",
-                "POST /api/hermes/explain");
+                "POST /api/hermes/explain", "POST /api/custom_clusters/signServerCerts",
+                "POST /api/custom_clusters/clientCerts", "GET /api/custom_clusters/names");
+        rows(Row.ADMIN, "PUT /api/custom_clusters/names", "GET /api/custom_clusters/certificates",
+                "DELETE /api/custom_clusters/certificates/{serial}");
+        rows(Row.ANYONE, "GET /api/custom_clusters/crl");
         // What happened is judged by the secret of the event: TriggersIT.
         rows(Row.ANYONE, "POST /api/hermes/run/{event}", "POST /api/hermes/git/{provider}",
                 "POST /nomios/dockerhub", "POST /nomios/quay", "POST /nomios/jfrog", "POST /nomios/azure",

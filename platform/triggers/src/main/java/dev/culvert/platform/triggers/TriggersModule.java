@@ -9,6 +9,7 @@ import dev.culvert.platform.host.spi.Events;
 import dev.culvert.platform.host.spi.Outbox;
 import dev.culvert.platform.host.spi.PipelineRuns;
 import dev.culvert.platform.host.spi.PlatformModule;
+import dev.culvert.platform.host.spi.Rewrapping;
 import dev.culvert.platform.host.spi.SecretWrapping;
 import dev.culvert.platform.host.spi.Store;
 import dev.culvert.platform.host.spi.TableVersions;
@@ -44,7 +45,7 @@ public final class TriggersModule implements PlatformModule {
     private @Nullable Parts parts;
 
     /** What runs beside the calls. */
-    private record Parts(EventSecrets secrets, ClockWork clock) {}
+    private record Parts(Rewrapping secrets, ClockWork clock) {}
 
     @Override
     public String name() {
@@ -82,7 +83,8 @@ public final class TriggersModule implements PlatformModule {
         var book = new EventBook(store, context.service(Events.class), context.service(PipelineRuns.class),
                 secrets, kinds, clock);
         book.follow(context.service(AccountEnds.class));
-        parts = new Parts(secrets, new ClockWork(store, context.service(Turns.class), hermes, clock));
+        parts = new Parts(secrets.rewrapping(),
+                new ClockWork(store, context.service(Turns.class), hermes, clock));
         List<RestCall> calls = new ArrayList<>(HermesCalls.of(book, hermes, store));
         calls.add(GitCalls.of(hermes));
         calls.addAll(RegistryCalls.of(hermes));

@@ -57,9 +57,10 @@ public final class EventTable {
     }
 
     /** Replaces a secret, unless it has changed. */
-    public static void rewrap(Connection change, StoredEvent before, String secret) throws SQLException {
-        Rows.update(change, "UPDATE triggers_event SET secret = ? WHERE uri = ? AND secret = ?", secret,
-                before.uri(), before.secret());
+    public static void rewrap(Connection change, String uri, String before, String secret)
+            throws SQLException {
+        Rows.update(change, "UPDATE triggers_event SET secret = ? WHERE uri = ? AND secret = ?", secret, uri,
+                before);
     }
 
     private static StoredEvent event(ResultSet row) throws SQLException {

@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import dev.culvert.handlers.spi.HandlerException;
 import dev.culvert.handlers.spi.HandlerException.Reason;
 import dev.culvert.platform.host.spi.PipelineRuns;
+import dev.culvert.platform.host.spi.Rewrapping;
 import dev.culvert.platform.host.store.OutboxLimits;
 import dev.culvert.platform.triggers.TestPlatform;
 import dev.culvert.platform.triggers.registry.RegistryKind;
@@ -287,10 +288,11 @@ class HermesTest {
     void secretsAreWrappedByTheKeyInForce() {
         Parts parts = parts();
         String event = parts.event("web");
-        parts.secrets.rewrap().block(TIME);
+        Rewrapping rewrapping = parts.secrets.rewrapping();
+        rewrapping.run().block(TIME);
 
         parts.platform.wrapping.key = "two";
-        parts.secrets.rewrap().block(TIME);
+        rewrapping.run().block(TIME);
 
         StoredEvent stored = Objects.requireNonNull(parts.platform.store
                 .read(connection -> Objects.requireNonNull(EventTable.find(connection, event)))
@@ -299,7 +301,9 @@ class HermesTest {
         assertThat(parts.secrets.of(stored).block(TIME)).isEqualTo("a secret");
         parts.platform.execute("UPDATE triggers_event SET secret = 'one>nonsense'");
         parts.platform.wrapping.key = "three";
-        parts.secrets.rewrap().block(TIME);
-        assertThat(parts.secrets.troubles()).singleElement().asString().startsWith("1 events have secrets");
+        rewrapping.run().block(TIME);
+        assertThat(rewrapping.troubles()).singleElement()
+                .asString()
+                .startsWith("1 secrets of events can't be unwrapped");
     }
 }
