@@ -23,10 +23,22 @@ import reactor.core.publisher.Mono;
  * @param content receives what the call changes, for its audit record; no secrets
  * @param segments the decoded values of the path's variable segments
  * @param queries the decoded values of the query
+ * @param failures the pace of those who guess secrets
  */
 public record CallScope(RestCall call, @Nullable PlatformCaller known, String account, EdgeRequest request,
         boolean isForced, Consumer<String> content, Map<String, String> segments,
-        Map<String, String> queries) {
+        Map<String, String> queries, FailurePace failures) {
+    /**
+     * Judges a secret, for a call that is for {@link RestCall.Who#ANYONE}: an address whose judgements failed
+     * too often (401, 403) has to wait. Errors: also HandlerException RATE_LIMITED.
+     *
+     * @param object what the secret is of, spelled in one way only: the wrong secret of one object must not
+     *     keep out what one provider sends for others
+     */
+    public <T> Mono<T> judging(String object, Mono<T> judgement) {
+        return failures.paced(request.context().source(), call.template() + " " + object, judgement);
+    }
+
     /** The caller. Calls for anyone have none. */
     public PlatformCaller caller() {
         if (known == null) {

@@ -1,6 +1,5 @@
 package dev.culvert.platform.host.rest;
 
-import dev.culvert.handlers.spi.EdgeResponse;
 import dev.culvert.handlers.spi.HandlerException;
 import dev.culvert.handlers.spi.HandlerException.Reason;
 import dev.culvert.http.quota.KeyedPace;
@@ -37,7 +36,7 @@ final class FailurePace {
      * @param source where the call comes from
      * @param object what the secret is of, spelled in one way only
      */
-    Mono<EdgeResponse> paced(@Nullable InetAddress source, String object, Mono<EdgeResponse> work) {
+    <T> Mono<T> paced(@Nullable InetAddress source, String object, Mono<T> work) {
         return Mono.defer(() -> {
             String key = SourceAddress.of(source).site() + " " + object;
             Duration wait = pace.early(key);

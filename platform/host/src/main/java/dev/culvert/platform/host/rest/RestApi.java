@@ -21,7 +21,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -89,12 +88,10 @@ public final class RestApi implements EdgeHandler {
     private Mono<EdgeResponse> ofAnyone(RestCall call, EdgeRequest request) {
         return Mono.defer(() -> {
             CallQuery query = CallQuery.of(call, request.query());
-            var scope = new CallScope(call, null, "", request, query.isForced(), content -> {},
-                    segments(call, request), query.values());
-            String object = call.template() + " " + new TreeMap<>(scope.segments()) + " "
-                    + query.values().getOrDefault("account", "");
-            return failures.paced(request.context().source(), object,
-                    Mono.defer(() -> call.work().answer(scope).cast(EdgeResponse.class)));
+            return call.work()
+                    .answer(new CallScope(call, null, "", request, query.isForced(), content -> {},
+                            segments(call, request), query.values(), failures))
+                    .cast(EdgeResponse.class);
         }).onErrorMap(StoreException.class, StoreRefusal::told);
     }
 
@@ -110,7 +107,8 @@ public final class RestApi implements EdgeHandler {
                     .flatMap(account -> Idempotency.once(call, request, caller, account,
                             same -> call.work()
                                     .answer(new CallScope(call, caller, account, same, query.isForced(),
-                                            content::set, segments(call, request), query.values()))
+                                            content::set, segments(call, request), query.values(),
+                                            failures))
                                     .cast(EdgeResponse.class)));
         }).onErrorMap(StoreException.class, StoreRefusal::told);
         return call.changes()

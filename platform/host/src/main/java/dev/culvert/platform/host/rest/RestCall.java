@@ -24,7 +24,7 @@ public record RestCall(HttpMethod method, PathTemplate template, Who who, @Nulla
     /** The callers whose credentials are accepted. */
     public enum Who {
         /**
-         * Everybody: the call itself judges a secret. An address that fails too often (401, 403) has to wait.
+         * Everybody: the call itself judges a secret, by {@link CallScope#judging}, or has none.
          */
         ANYONE,
         /** Any user or runtime. */

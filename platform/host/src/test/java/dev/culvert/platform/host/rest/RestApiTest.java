@@ -115,9 +115,11 @@ class RestApiTest {
     @Test
     void whoeverGuessesTooOftenHasToWait() {
         RestApi api = api(RestCall.of(HttpMethod.POST, "/hook/{id}", Who.ANYONE, "",
-                scope -> "right".equals(scope.query("secret"))
-                        ? Mono.just(ok())
-                        : Mono.error(HandlerException.of(Reason.FORBIDDEN, "the secret is wrong")))
+                scope -> scope.judging(scope.segment("id") + " " + scope.query("account"),
+                        "right".equals(scope.query("secret"))
+                                ? Mono.just(ok())
+                                : Mono.error(
+                                        HandlerException.of(Reason.FORBIDDEN, "the secret is wrong"))))
                 .asks("account", "secret"));
         for (int i = 0; i < FailurePace.BURST; i++) {
             assertThatThrownBy(() -> answer(api, HttpMethod.POST, "/hook/1?account=a&secret=wrong"))

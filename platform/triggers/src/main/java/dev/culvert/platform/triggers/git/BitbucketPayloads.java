@@ -30,7 +30,7 @@ final class BitbucketPayloads {
         boolean isDeleted = !change.has("new");
         String side = isDeleted ? "old" : "new";
         String name = change.required(side + ".name");
-        GitChange made = change.required(side + ".type").equals("tag")
+        GitChange made = change.required(side + ".type").endsWith("tag")
                 ? GitChange.ofTag(name)
                 : GitChange.ofBranch(name);
         return made.set("revision", change.required(side + ".target.hash"))

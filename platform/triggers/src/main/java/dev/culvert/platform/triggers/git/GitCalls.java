@@ -65,7 +65,7 @@ public final class GitCalls {
             List<Happening> happened = happenings(provider, payload, account, text,
                     named(provider, headers));
             String uri = uri(provider, payload.body(), account);
-            return hermes.proved(uri, provider.proof(headers, bytes))
+            return scope.judging(uri, hermes.proved(uri, provider.proof(headers, bytes)))
                     .flatMap(event -> hermes.takeAll(event.account(), happened));
         }).map((Outcome outcome) -> HermesCalls.answer(outcome));
     }

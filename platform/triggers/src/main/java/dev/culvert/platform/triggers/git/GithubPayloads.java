@@ -33,7 +33,7 @@ final class GithubPayloads {
         return GitChange
                 .ofPullRequest(body.text("pull_request.head.repo.full_name"),
                         body.required("pull_request.base.repo.full_name"))
-                .set("action", body.required("action"))
+                .set("action", body.required("action").replace("synchronized", "synchronize"))
                 .set("number", body.first("number", "pull_request.number"))
                 .set("title", body.text("pull_request.title"))
                 .set("branch", body.required("pull_request.head.ref"))

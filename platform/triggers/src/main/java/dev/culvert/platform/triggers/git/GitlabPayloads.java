@@ -7,9 +7,8 @@ import java.util.Map;
 /** The webhooks of GitLab. */
 final class GitlabPayloads {
     /** GitHub's words for what happens to a merge request. */
-    private static final Map<String, String> ACTIONS = Map.of("open", "opened", "update", "synchronize",
-            "close",
-            "closed", "reopen", "reopened", "merge", "closed");
+    private static final Map<String, String> ACTIONS = Map.of("open", "opened", "close", "closed", "reopen",
+            "reopened", "merge", "closed");
 
     private GitlabPayloads() {}
 
@@ -35,12 +34,17 @@ final class GitlabPayloads {
         return change;
     }
 
+    /** Only commits have an old revision: labels and titles are changed, too. */
+    private static String update(EventBody body) {
+        return body.text("object_attributes.oldrev").isEmpty() ? "edited" : "synchronize";
+    }
+
     private static GitChange mergeRequest(EventBody body) {
         String action = body.text("object_attributes.action");
         return GitChange
                 .ofPullRequest(body.text("object_attributes.source.path_with_namespace"),
                         body.required("object_attributes.target.path_with_namespace"))
-                .set("action", ACTIONS.getOrDefault(action, action))
+                .set("action", action.equals("update") ? update(body) : ACTIONS.getOrDefault(action, action))
                 .set("number", body.required("object_attributes.iid"))
                 .set("title", body.text("object_attributes.title"))
                 .set("branch", body.required("object_attributes.source_branch"))

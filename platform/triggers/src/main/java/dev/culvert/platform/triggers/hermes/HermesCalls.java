@@ -240,10 +240,10 @@ public final class HermesCalls {
                     } catch (IllegalArgumentException wrong) {
                         return Mono.error(invalid(wrong));
                     }
-                    return hermes.accept(
-                            new Happening(scope.segment("event"), delivery(scope.request().headers()), fields,
-                                    variables, null),
-                            Proof.equalOrHmac(body.secret(), original.getBytes(StandardCharsets.UTF_8)));
+                    var happening = new Happening(scope.segment("event"),
+                            delivery(scope.request().headers()), fields, variables, null);
+                    return scope.judging(happening.event(), hermes.accept(happening,
+                            Proof.equalOrHmac(body.secret(), original.getBytes(StandardCharsets.UTF_8))));
                 })
                 .map(HermesCalls::answer);
     }

@@ -71,7 +71,7 @@ public final class RegistryCalls {
                     HermesCalls.delivery(scope.request().headers()));
             return happened.isEmpty()
                     ? Mono.just(EdgeResponse.Http.empty(HttpResponseStatus.NO_CONTENT))
-                    : takeAll(happened, proof);
+                    : takeAll(scope, happened, proof);
         });
     }
 
@@ -83,16 +83,27 @@ public final class RegistryCalls {
     }
 
     /** What one registry sends may be for several events: those whose secret it knows take it. */
-    private Mono<EdgeResponse> takeAll(List<Happening> happened, Proof proof) {
+    private Mono<EdgeResponse> takeAll(CallScope scope, List<Happening> happened, Proof proof) {
         return Flux.fromIterable(happened)
-                .concatMap(each -> hermes.accept(each, proof)
-                        .map(outcome -> new Answered(outcome, null))
-                        .onErrorResume(HandlerException.class,
-                                failed -> failed.reason() == Reason.FORBIDDEN
-                                        ? Mono.just(new Answered(null, failed))
-                                        : Mono.error(failed)))
+                .concatMap(each -> scope.judging(each.event(), hermes.proved(each.event(), proof))
+                        .map(event -> new Judged(event.account(), null))
+                        .onErrorResume(HandlerException.class, RegistryCalls::notProved)
+                        .flatMap(judged -> judged.account == null
+                                ? Mono.just(new Answered(null, judged.refusal))
+                                : hermes.takeAll(judged.account, List.of(each))
+                                        .map(outcome -> new Answered(outcome, null))))
                 .collectList()
                 .flatMap(RegistryCalls::answer);
+    }
+
+    /** Whose event it is, if the secret was proved, or why not. */
+    private record Judged(@Nullable String account, @Nullable HandlerException refusal) {}
+
+    /** Of several events that a message may be for, only some need to know its secret. */
+    private static Mono<Judged> notProved(HandlerException failed) {
+        return failed.reason() == Reason.FORBIDDEN || failed.reason() == Reason.RATE_LIMITED
+                ? Mono.just(new Judged(null, failed))
+                : Mono.error(failed);
     }
 
     /** What one event answered. */
