@@ -21,9 +21,9 @@ import org.bouncycastle.crypto.util.PublicKeyFactory;
 import org.bouncycastle.pkcs.PKCS10CertificationRequest;
 
 /**
- * A request for a certificate (PKCS#10) of a foreign program, which proves possession of a key: ECDSA P-256 or
- * P-384, Ed25519, or RSA of 2048 to 8192 bits. Every instance has a valid signature. Names and attributes of
- * the request are ignored: the authority sets them.
+ * A request for a certificate (PKCS#10) of a foreign program, which proves possession of a key: ECDSA P-256
+ * or P-384, Ed25519, or RSA of 2048 to 8192 bits. Every instance has a valid signature. Names and attributes
+ * of the request are ignored: the authority sets them.
  */
 public final class SigningRequest {
     /** An RSA request of 8192 bits has about 3,000 characters. */
@@ -50,8 +50,8 @@ public final class SigningRequest {
     }
 
     /**
-     * Parses the request of a peer: exactly one PEM block in DER. Throws {@link CertsException}, whose message
-     * may be shown to the peer.
+     * Parses the request of a peer: exactly one PEM block in DER. Throws {@link CertsException}, whose
+     * message may be shown to the peer.
      */
     public static SigningRequest parse(String pem) {
         if (pem.length() > MAX_PEM_CHARS) {

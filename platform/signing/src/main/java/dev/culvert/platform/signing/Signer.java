@@ -26,8 +26,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Signs certificates by the authority of an account, which is made when it is needed first. Keys and signatures
- * are made outside of transactions. Errors: HandlerException, {@link StoreException}.
+ * Signs certificates by the authority of an account, which is made when it is needed first. Keys and
+ * signatures are made outside of transactions. Errors: HandlerException, {@link StoreException}.
  */
 final class Signer {
     static final int MAX_CERTIFICATES = 10_000;

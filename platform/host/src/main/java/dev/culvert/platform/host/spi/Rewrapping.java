@@ -15,8 +15,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Wraps the secrets of a table by the key in force: it looks at its start, and each minute for another key. In
- * steps that can be interrupted; a secret that can't be unwrapped stays as it is, and is reported.
+ * Wraps the secrets of a table by the key in force: it looks at its start, and each minute for another key.
+ * In steps that can be interrupted; a secret that can't be unwrapped stays as it is, and is reported.
  */
 public final class Rewrapping {
     private static final Duration PERIOD = Duration.ofMinutes(1);

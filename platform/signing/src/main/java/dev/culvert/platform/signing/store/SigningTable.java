@@ -13,7 +13,9 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** The rows of authorities, names and certificates. Every method runs in the caller's transaction and blocks. */
+/**
+ * The rows of authorities, names and certificates. Every method runs in the caller's transaction and blocks.
+ */
 public final class SigningTable {
     /** A change deletes a few old rows at once. */
     private static final int AT_ONCE = 100;
